@@ -1,0 +1,3 @@
+//! Load tester for duroxide-sql.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Microsoft SQL Server and Azure SQL storage provider for duroxide.
