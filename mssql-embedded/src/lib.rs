@@ -1,1 +1,8 @@
-//! An in-process engine that runs T-SQL over TDS with the locking of SQL Server.
+//! An in-process engine that runs T-SQL over TDS with the locking of SQL Server, for tests and
+//! trials. It is never a production database.
+
+#![allow(dead_code, missing_docs)]
+
+pub mod error;
+pub mod func;
+pub mod value;

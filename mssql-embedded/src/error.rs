@@ -1,0 +1,69 @@
+//! The error every layer raises: SQL Server's number, severity, state and message.
+
+use std::fmt;
+
+/// The result of anything that can raise a T-SQL error.
+pub type SqlResult<T> = Result<T, SqlError>;
+
+/// One message of the server, as it goes over the wire in an ERROR or INFO token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlError {
+    /// SQL Server's message number, for example 2627.
+    pub number: i32,
+    /// Severity 0 to 25; 10 and below are informational, 20 and above end the connection.
+    pub severity: u8,
+    /// The state, which tells apart the places that raise one number.
+    pub state: u8,
+    /// The message text.
+    pub message: String,
+    /// Line within the batch or procedure, 1-based; 0 while unknown.
+    pub line: u32,
+    /// The procedure that raised it, empty for a batch.
+    pub procedure: String,
+}
+
+impl SqlError {
+    /// An error of severity 16, state 1, without a position yet.
+    pub fn new(number: i32, message: impl Into<String>) -> Self {
+        Self::with(number, 16, 1, message)
+    }
+
+    /// An error with all of number, severity and state.
+    pub fn with(number: i32, severity: u8, state: u8, message: impl Into<String>) -> Self {
+        Self {
+            number,
+            severity,
+            state,
+            message: message.into(),
+            line: 0,
+            procedure: String::new(),
+        }
+    }
+
+    /// The same error at a line, unless one is already known.
+    #[must_use]
+    pub fn at(mut self, line: u32) -> Self {
+        if self.line == 0 {
+            self.line = line;
+        }
+        self
+    }
+
+    /// A construct this engine does not implement. SQL Server has no such message; 40517 ("keyword
+    /// or statement option is not supported in this version") is the nearest one it owns.
+    pub fn unsupported(what: impl fmt::Display) -> Self {
+        Self::new(40517, format!("{what} is not supported by mssql-embedded."))
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Msg {}, Level {}, State {}, Line {}: {}",
+            self.number, self.severity, self.state, self.line, self.message
+        )
+    }
+}
+
+impl std::error::Error for SqlError {}

@@ -1,0 +1,1 @@
+//! Scalar and aggregate functions.
