@@ -3,6 +3,8 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod ast;
 pub mod error;
 pub mod func;
+pub mod parse;
 pub mod value;

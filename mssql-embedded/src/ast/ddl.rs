@@ -1,0 +1,340 @@
+//! Definitions (CREATE, ALTER, DROP) and permissions.
+
+use super::{Condition, Expr, Ident, ObjectName, Stmt, TypeName};
+
+/// A definition or permission statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ddl {
+    /// `CREATE SCHEMA name [AUTHORIZATION owner]`.
+    CreateSchema { name: Ident, owner: Option<Ident> },
+    /// `CREATE TABLE`.
+    CreateTable {
+        name: ObjectName,
+        columns: Vec<ColumnDef>,
+        constraints: Vec<TableConstraint>,
+    },
+    /// `ALTER TABLE`.
+    AlterTable {
+        name: ObjectName,
+        action: AlterTable,
+    },
+    /// `CREATE INDEX`.
+    CreateIndex(CreateIndex),
+    /// `CREATE [OR ALTER] PROCEDURE` and `ALTER PROCEDURE`.
+    CreateProcedure(CreateProcedure),
+    /// `CREATE [OR ALTER] VIEW`.
+    CreateView {
+        name: ObjectName,
+        columns: Vec<Ident>,
+        query: super::SelectStmt,
+        text: String,
+        or_alter: bool,
+        alter: bool,
+    },
+    /// `DROP kind [IF EXISTS] a, b`.
+    Drop {
+        kind: DropKind,
+        if_exists: bool,
+        names: Vec<ObjectName>,
+    },
+    /// `DROP INDEX [IF EXISTS] i ON t`.
+    DropIndex {
+        if_exists: bool,
+        index: Ident,
+        table: ObjectName,
+    },
+    /// `TRUNCATE TABLE`.
+    Truncate(ObjectName),
+    /// `CREATE LOGIN name WITH PASSWORD = '…'`.
+    CreateLogin {
+        name: Ident,
+        password: String,
+        check_policy: Option<bool>,
+        default_database: Option<Ident>,
+    },
+    /// `CREATE USER name [FOR LOGIN l | WITHOUT LOGIN]`.
+    CreateUser {
+        name: Ident,
+        login: Option<Ident>,
+        without_login: bool,
+        default_schema: Option<Ident>,
+    },
+    /// `ALTER USER name WITH DEFAULT_SCHEMA = s`.
+    AlterUser { name: Ident, default_schema: Ident },
+    /// `CREATE ROLE name [AUTHORIZATION owner]`.
+    CreateRole { name: Ident, owner: Option<Ident> },
+    /// `ALTER ROLE r ADD|DROP MEMBER m`.
+    AlterRole {
+        role: Ident,
+        add: bool,
+        member: Ident,
+    },
+    /// `ALTER SERVER ROLE r ADD|DROP MEMBER m`.
+    AlterServerRole {
+        role: Ident,
+        add: bool,
+        member: Ident,
+    },
+    /// `GRANT`, `DENY`, `REVOKE`.
+    Permission(PermissionStmt),
+    /// `ALTER AUTHORIZATION ON SCHEMA::s TO owner`.
+    AlterAuthorization { schema: Ident, owner: Ident },
+    /// `ALTER DATABASE name|CURRENT SET …`.
+    AlterDatabase {
+        name: Option<Ident>,
+        setting: DatabaseSetting,
+    },
+    /// `CREATE DATABASE name [COLLATE c]`.
+    CreateDatabase { name: Ident, collate: Option<Ident> },
+}
+
+/// What DROP can drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropKind {
+    /// A table.
+    Table,
+    /// A procedure.
+    Procedure,
+    /// A view.
+    View,
+    /// A schema.
+    Schema,
+    /// A role.
+    Role,
+    /// A user.
+    User,
+    /// A login.
+    Login,
+    /// A database.
+    Database,
+}
+
+/// A column of CREATE TABLE or of a table variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its type; `None` for a computed column.
+    pub ty: Option<TypeName>,
+    /// `AS expr`.
+    pub computed: Option<Expr>,
+    /// The text of the computed expression, for sys.computed_columns.
+    pub computed_text: Option<String>,
+    /// `PERSISTED`.
+    pub persisted: bool,
+    /// `COLLATE`.
+    pub collate: Option<Ident>,
+    /// `NULL` / `NOT NULL`, if written.
+    pub nullable: Option<bool>,
+    /// `IDENTITY(seed, increment)`.
+    pub identity: Option<(i64, i64)>,
+    /// `CONSTRAINT name DEFAULT expr`, with the expression's text.
+    pub default: Option<(Option<Ident>, Expr, String)>,
+    /// Inline PRIMARY KEY, UNIQUE, CHECK and REFERENCES, as table constraints over this column.
+    pub constraints: Vec<TableConstraint>,
+}
+
+/// A table constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableConstraint {
+    /// Its name, if given.
+    pub name: Option<Ident>,
+    /// What it demands.
+    pub kind: ConstraintKind,
+}
+
+/// Kinds of constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConstraintKind {
+    /// `PRIMARY KEY [CLUSTERED|NONCLUSTERED] (…)`.
+    PrimaryKey {
+        clustered: Option<bool>,
+        columns: Vec<IndexColumn>,
+        options: Vec<IndexOption>,
+    },
+    /// `UNIQUE [CLUSTERED|NONCLUSTERED] (…)`.
+    Unique {
+        clustered: Option<bool>,
+        columns: Vec<IndexColumn>,
+        options: Vec<IndexOption>,
+    },
+    /// `CHECK (condition)`, with its text.
+    Check(Condition, String),
+    /// `FOREIGN KEY (…) REFERENCES t (…)`.
+    ForeignKey {
+        columns: Vec<Ident>,
+        table: ObjectName,
+        referenced: Vec<Ident>,
+        cascade_delete: bool,
+    },
+    /// `DEFAULT expr FOR column` (ALTER TABLE ADD only).
+    Default {
+        expr: Expr,
+        text: String,
+        column: Ident,
+    },
+    /// `INDEX name …` inside CREATE TABLE.
+    Index(CreateIndex),
+}
+
+/// A key column of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexColumn {
+    /// Its name.
+    pub name: Ident,
+    /// `DESC`.
+    pub descending: bool,
+}
+
+/// `CREATE INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIndex {
+    /// Its name.
+    pub name: Ident,
+    /// The table; empty inside CREATE TABLE.
+    pub table: Option<ObjectName>,
+    /// `UNIQUE`.
+    pub unique: bool,
+    /// `CLUSTERED`.
+    pub clustered: bool,
+    /// Key columns.
+    pub columns: Vec<IndexColumn>,
+    /// `INCLUDE (…)`.
+    pub include: Vec<Ident>,
+    /// `WHERE condition`, with its text.
+    pub filter: Option<(Condition, String)>,
+    /// `WITH (…)`.
+    pub options: Vec<IndexOption>,
+}
+
+/// Index options. Those with an effect on results or locks are honoured; the parser refuses the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexOption {
+    /// `ALLOW_PAGE_LOCKS = ON|OFF`.
+    AllowPageLocks(bool),
+    /// `ALLOW_ROW_LOCKS = ON|OFF`.
+    AllowRowLocks(bool),
+    /// `IGNORE_DUP_KEY = ON|OFF`.
+    IgnoreDupKey(bool),
+    /// `FILLFACTOR`, `PAD_INDEX`, `ONLINE`, `SORT_IN_TEMPDB`, `STATISTICS_NORECOMPUTE`,
+    /// `DATA_COMPRESSION`, `OPTIMIZE_FOR_SEQUENTIAL_KEY`, `MAXDOP`: storage only.
+    NoEffect,
+    /// `DROP_EXISTING = ON|OFF`.
+    DropExisting(bool),
+}
+
+/// `ALTER TABLE` actions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterTable {
+    /// `ADD column…, constraint…`.
+    Add {
+        columns: Vec<ColumnDef>,
+        constraints: Vec<TableConstraint>,
+    },
+    /// `ALTER COLUMN`.
+    AlterColumn {
+        name: Ident,
+        ty: TypeName,
+        collate: Option<Ident>,
+        nullable: Option<bool>,
+    },
+    /// `DROP COLUMN [IF EXISTS] a, b`.
+    DropColumn { if_exists: bool, names: Vec<Ident> },
+    /// `DROP CONSTRAINT [IF EXISTS] a, b`.
+    DropConstraint { if_exists: bool, names: Vec<Ident> },
+    /// `SET (LOCK_ESCALATION = TABLE|AUTO|DISABLE)`; true when not DISABLE.
+    LockEscalation(bool),
+}
+
+/// `CREATE PROCEDURE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateProcedure {
+    /// Its name.
+    pub name: ObjectName,
+    /// `CREATE OR ALTER`.
+    pub or_alter: bool,
+    /// `ALTER`.
+    pub alter: bool,
+    /// Parameters.
+    pub params: Vec<ProcParam>,
+    /// `WITH EXECUTE AS OWNER|SELF|CALLER|'user'`, upper case or the name.
+    pub execute_as: Option<String>,
+    /// `WITH RECOMPILE`.
+    pub recompile: bool,
+    /// The body.
+    pub body: std::sync::Arc<Vec<Stmt>>,
+    /// The whole text of the batch, for sys.sql_modules.
+    pub text: String,
+}
+
+/// A procedure parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcParam {
+    /// `@name`.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeName,
+    /// Default: a literal.
+    pub default: Option<Expr>,
+    /// `OUTPUT`.
+    pub output: bool,
+    /// `READONLY` (table-valued parameters, refused by the binder).
+    pub readonly: bool,
+}
+
+/// `GRANT|DENY|REVOKE permissions ON securable TO|FROM principals`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PermissionStmt {
+    /// Which of the three.
+    pub action: PermissionAction,
+    /// Permission names, upper case: EXECUTE, SELECT, INSERT, UPDATE, DELETE, CONTROL, ALTER,
+    /// REFERENCES, VIEW DEFINITION, CREATE TABLE, CREATE PROCEDURE, CREATE SCHEMA, …
+    pub permissions: Vec<String>,
+    /// On what; the database when absent.
+    pub securable: Option<Securable>,
+    /// To or from whom.
+    pub principals: Vec<Ident>,
+    /// `WITH GRANT OPTION`.
+    pub with_grant_option: bool,
+    /// `CASCADE`.
+    pub cascade: bool,
+}
+
+/// GRANT, DENY or REVOKE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermissionAction {
+    /// `GRANT`.
+    Grant,
+    /// `DENY`.
+    Deny,
+    /// `REVOKE`.
+    Revoke,
+}
+
+/// What a permission is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Securable {
+    /// `ON OBJECT::a.b` or `ON a.b`.
+    Object(ObjectName),
+    /// `ON SCHEMA::s`.
+    Schema(Ident),
+    /// `ON DATABASE::d`.
+    Database(Ident),
+    /// `ON ROLE::r`.
+    Role(Ident),
+    /// `ON USER::u`.
+    User(Ident),
+}
+
+/// Settings of ALTER DATABASE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DatabaseSetting {
+    /// `READ_COMMITTED_SNAPSHOT ON|OFF [WITH ROLLBACK IMMEDIATE|NO_WAIT]`.
+    ReadCommittedSnapshot(bool),
+    /// `ALLOW_SNAPSHOT_ISOLATION ON|OFF`.
+    AllowSnapshotIsolation(bool),
+    /// `COMPATIBILITY_LEVEL = n`.
+    CompatibilityLevel(u8),
+    /// `COLLATE name`.
+    Collate(Ident),
+}

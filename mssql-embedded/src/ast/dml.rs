@@ -1,0 +1,130 @@
+//! INSERT, UPDATE, DELETE.
+
+use super::stmt::ExecStmt;
+use super::{
+    BinaryOp, Condition, Cte, Expr, Ident, ObjectName, QueryExpr, QueryHint, SelectItem, TableHint,
+    TableSource, Top,
+};
+
+/// What an INSERT, UPDATE or DELETE writes to: a table or alias, or a table variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DmlTarget {
+    /// A table, or an alias of the FROM clause.
+    Named(ObjectName, Vec<TableHint>),
+    /// `@t`.
+    Variable(String),
+}
+
+/// `OUTPUT … [INTO @t (…)]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputClause {
+    /// Items over `inserted` and `deleted`.
+    pub items: Vec<SelectItem>,
+    /// Where they go; the client when absent.
+    pub into: Option<(DmlTarget, Vec<Ident>)>,
+}
+
+/// `INSERT`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InsertStmt {
+    /// `WITH a AS (…)`.
+    pub with: Vec<Cte>,
+    /// `TOP (n)`.
+    pub top: Option<Top>,
+    /// The table.
+    pub target: DmlTarget,
+    /// Its columns, if listed.
+    pub columns: Vec<Ident>,
+    /// `OUTPUT`.
+    pub output: Option<OutputClause>,
+    /// The rows.
+    pub source: InsertSource,
+    /// `OPTION (…)`.
+    pub options: Vec<QueryHint>,
+}
+
+/// Where the inserted rows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertSource {
+    /// `VALUES …` with DEFAULT allowed.
+    Values(Vec<Vec<InsertValue>>),
+    /// `SELECT …`.
+    Query(Box<QueryExpr>),
+    /// `DEFAULT VALUES`.
+    DefaultValues,
+    /// `EXEC …`.
+    Exec(Box<ExecStmt>),
+}
+
+/// One value of INSERT … VALUES.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertValue {
+    /// An expression.
+    Expr(Expr),
+    /// `DEFAULT`.
+    Default,
+}
+
+/// `UPDATE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpdateStmt {
+    /// `WITH a AS (…)`.
+    pub with: Vec<Cte>,
+    /// `TOP (n)`.
+    pub top: Option<Top>,
+    /// The table or alias.
+    pub target: DmlTarget,
+    /// The assignments.
+    pub set: Vec<SetClause>,
+    /// `OUTPUT`.
+    pub output: Option<OutputClause>,
+    /// `FROM`.
+    pub from: Vec<TableSource>,
+    /// `WHERE`.
+    pub filter: Option<Condition>,
+    /// `OPTION (…)`.
+    pub options: Vec<QueryHint>,
+}
+
+/// One assignment of UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetClause {
+    /// `column = expr`, `column += expr`; `None` is DEFAULT.
+    Column {
+        column: ObjectName,
+        op: Option<BinaryOp>,
+        value: Option<Expr>,
+    },
+    /// `@v = expr`.
+    Variable {
+        variable: String,
+        op: Option<BinaryOp>,
+        value: Expr,
+    },
+    /// `@v = column = expr`.
+    Both {
+        variable: String,
+        column: ObjectName,
+        op: Option<BinaryOp>,
+        value: Expr,
+    },
+}
+
+/// `DELETE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeleteStmt {
+    /// `WITH a AS (…)`.
+    pub with: Vec<Cte>,
+    /// `TOP (n)`.
+    pub top: Option<Top>,
+    /// The table or alias.
+    pub target: DmlTarget,
+    /// `OUTPUT`.
+    pub output: Option<OutputClause>,
+    /// `FROM`, the second one.
+    pub from: Vec<TableSource>,
+    /// `WHERE`.
+    pub filter: Option<Condition>,
+    /// `OPTION (…)`.
+    pub options: Vec<QueryHint>,
+}

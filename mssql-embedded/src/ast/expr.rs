@@ -1,0 +1,246 @@
+//! Scalar expressions and search conditions. T-SQL keeps the two apart; the parser does too and
+//! reports a condition where a value is wanted (and the reverse, 4145) by itself.
+
+use super::{Ident, ObjectName, OrderItem, Pos, QueryExpr, TypeName};
+
+/// A scalar expression with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// Where it starts.
+    pub pos: Pos,
+    /// What it is.
+    pub kind: ExprKind,
+}
+
+/// The kinds of scalar expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A literal.
+    Literal(Literal),
+    /// `@name`.
+    Variable(String),
+    /// `@@NAME`, upper case, without the signs.
+    GlobalVariable(String),
+    /// A column, possibly qualified. Also keywords such as CURRENT_TIMESTAMP arrive as [`ExprKind::Call`].
+    Column(ObjectName),
+    /// `a + b` and the like.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `-a`, `+a`, `~a`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `name(args)`, also niladic keywords (CURRENT_TIMESTAMP, USER, …) with no arguments.
+    Call(Call),
+    /// `CAST(x AS t)` and `TRY_CAST`.
+    Cast {
+        expr: Box<Expr>,
+        ty: TypeName,
+        try_: bool,
+    },
+    /// `CONVERT(t, x[, style])` and `TRY_CONVERT`.
+    Convert {
+        expr: Box<Expr>,
+        ty: TypeName,
+        style: Option<Box<Expr>>,
+        try_: bool,
+    },
+    /// `CASE operand WHEN v THEN r … ELSE e END`.
+    SimpleCase {
+        operand: Box<Expr>,
+        whens: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    /// `CASE WHEN condition THEN r … ELSE e END`.
+    SearchedCase {
+        whens: Vec<(Condition, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    /// `IIF(condition, a, b)`.
+    Iif {
+        condition: Box<Condition>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    /// `(SELECT …)` used as a value.
+    Subquery(Box<QueryExpr>),
+    /// `x COLLATE name`.
+    Collate(Box<Expr>, Ident),
+    /// `x AT TIME ZONE z`.
+    AtTimeZone(Box<Expr>, Box<Expr>),
+    /// `NEXT VALUE FOR`: parsed so that the binder can refuse it by name.
+    NextValueFor(ObjectName),
+}
+
+/// A function call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The function's name, possibly with a schema.
+    pub name: ObjectName,
+    /// Arguments. The date part of DATEADD and friends arrives as a Column of one part.
+    pub args: Vec<Expr>,
+    /// `COUNT(*)`.
+    pub star: bool,
+    /// `SUM(DISTINCT x)`.
+    pub distinct: bool,
+    /// `WITHIN GROUP (ORDER BY …)`.
+    pub within_group: Vec<OrderItem>,
+    /// `OVER (…)`.
+    pub over: Option<Over>,
+}
+
+/// The OVER clause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    /// `PARTITION BY`.
+    pub partition_by: Vec<Expr>,
+    /// `ORDER BY`.
+    pub order_by: Vec<OrderItem>,
+    /// `ROWS` or `RANGE`.
+    pub frame: Option<Frame>,
+}
+
+/// A window frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// `ROWS` (true) or `RANGE`.
+    pub rows: bool,
+    /// Lower bound.
+    pub start: FrameBound,
+    /// Upper bound; `CURRENT ROW` when not written.
+    pub end: FrameBound,
+}
+
+/// One end of a window frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameBound {
+    /// `UNBOUNDED PRECEDING`.
+    UnboundedPreceding,
+    /// `n PRECEDING`.
+    Preceding(u64),
+    /// `CURRENT ROW`.
+    CurrentRow,
+    /// `n FOLLOWING`.
+    Following(u64),
+    /// `UNBOUNDED FOLLOWING`.
+    UnboundedFollowing,
+}
+
+/// A literal as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `NULL`.
+    Null,
+    /// Digits; INT if it fits, otherwise DECIMAL.
+    Integer(String),
+    /// Digits with a point: DECIMAL.
+    Decimal(String),
+    /// With an exponent: FLOAT.
+    Float(String),
+    /// `'…'`: VARCHAR.
+    String(String),
+    /// `N'…'`: NVARCHAR.
+    NString(String),
+    /// `0x…`: VARBINARY.
+    Binary(Vec<u8>),
+    /// `$1.5`: MONEY (refused by the binder by name).
+    Money(String),
+}
+
+/// Binary operators on values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`, also concatenation.
+    Add,
+    /// `-`.
+    Sub,
+    /// `*`.
+    Mul,
+    /// `/`.
+    Div,
+    /// `%`.
+    Mod,
+    /// `&`.
+    BitAnd,
+    /// `|`.
+    BitOr,
+    /// `^`.
+    BitXor,
+}
+
+/// Unary operators on values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `-`.
+    Minus,
+    /// `+`.
+    Plus,
+    /// `~`.
+    BitNot,
+}
+
+/// Comparison operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    /// `=`.
+    Eq,
+    /// `<>` and `!=`.
+    Ne,
+    /// `<` and `!>=`… (`!<` is Ge, `!>` is Le).
+    Lt,
+    /// `<=`.
+    Le,
+    /// `>`.
+    Gt,
+    /// `>=`.
+    Ge,
+}
+
+/// A search condition: true, false or unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// `a AND b`.
+    And(Box<Condition>, Box<Condition>),
+    /// `a OR b`.
+    Or(Box<Condition>, Box<Condition>),
+    /// `NOT a`.
+    Not(Box<Condition>),
+    /// `a < b`.
+    Compare(CompareOp, Expr, Expr),
+    /// `a < ALL (SELECT …)`; `all` false means ANY or SOME.
+    Quantified {
+        op: CompareOp,
+        left: Expr,
+        all: bool,
+        query: Box<QueryExpr>,
+    },
+    /// `a IS [NOT] NULL`.
+    IsNull { expr: Expr, negated: bool },
+    /// `a [NOT] BETWEEN b AND c`.
+    Between {
+        expr: Expr,
+        low: Expr,
+        high: Expr,
+        negated: bool,
+    },
+    /// `a [NOT] IN (b, c)`.
+    InList {
+        expr: Expr,
+        list: Vec<Expr>,
+        negated: bool,
+    },
+    /// `a [NOT] IN (SELECT …)`.
+    InQuery {
+        expr: Expr,
+        query: Box<QueryExpr>,
+        negated: bool,
+    },
+    /// `a [NOT] LIKE b [ESCAPE c]`.
+    Like {
+        expr: Expr,
+        pattern: Expr,
+        escape: Option<Expr>,
+        negated: bool,
+    },
+    /// `EXISTS (SELECT …)`.
+    Exists(Box<QueryExpr>),
+    /// `UPDATE(column)` of triggers and other predicates we refuse, by name.
+    Unsupported(String, Pos),
+}

@@ -1,0 +1,272 @@
+//! Queries: SELECT, set operators, FROM sources, hints.
+
+use super::{Condition, Expr, Ident, ObjectName, TypeName};
+
+/// A SELECT statement: CTEs, the query, FOR clause, options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectStmt {
+    /// `WITH a AS (…), …`.
+    pub with: Vec<Cte>,
+    /// The query. `SELECT … INTO` sets `into` on its first specification.
+    pub query: QueryExpr,
+    /// `OPTION (…)`.
+    pub options: Vec<QueryHint>,
+}
+
+/// A common table expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cte {
+    /// Its name.
+    pub name: Ident,
+    /// Column names, if given.
+    pub columns: Vec<Ident>,
+    /// The query.
+    pub query: QueryExpr,
+}
+
+/// A query with its ordering; also the content of subqueries and CTEs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryExpr {
+    /// The body.
+    pub body: QueryBody,
+    /// `ORDER BY`.
+    pub order_by: Vec<OrderItem>,
+    /// `OFFSET n ROWS`.
+    pub offset: Option<Expr>,
+    /// `FETCH NEXT n ROWS ONLY`.
+    pub fetch: Option<Expr>,
+    /// `FOR JSON …`.
+    pub for_json: Option<ForJson>,
+}
+
+/// One SELECT, or two combined.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueryBody {
+    /// `SELECT …`.
+    Select(Box<QuerySpec>),
+    /// `a UNION b` and the like.
+    SetOp {
+        op: SetOp,
+        all: bool,
+        left: Box<QueryBody>,
+        right: Box<QueryBody>,
+    },
+    /// A parenthesised query.
+    Nested(Box<QueryExpr>),
+    /// `VALUES (…), (…)`, as a table source or the source of an INSERT.
+    Values(Vec<Vec<Expr>>),
+}
+
+/// Set operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOp {
+    /// `UNION`.
+    Union,
+    /// `EXCEPT`.
+    Except,
+    /// `INTERSECT`.
+    Intersect,
+}
+
+/// `SELECT … FROM … WHERE … GROUP BY … HAVING …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuerySpec {
+    /// `DISTINCT`.
+    pub distinct: bool,
+    /// `TOP (n)`.
+    pub top: Option<Top>,
+    /// What is selected.
+    pub items: Vec<SelectItem>,
+    /// `INTO name`.
+    pub into: Option<ObjectName>,
+    /// `FROM a, b JOIN c …`.
+    pub from: Vec<TableSource>,
+    /// `WHERE`.
+    pub filter: Option<Condition>,
+    /// `GROUP BY`.
+    pub group_by: Vec<Expr>,
+    /// `HAVING`.
+    pub having: Option<Condition>,
+}
+
+/// `TOP (n) [PERCENT] [WITH TIES]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Top {
+    /// How many.
+    pub count: Expr,
+    /// `PERCENT`.
+    pub percent: bool,
+    /// `WITH TIES`.
+    pub with_ties: bool,
+}
+
+/// One item of the select list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectItem {
+    /// `*` or `t.*`.
+    Star(Option<ObjectName>),
+    /// `expr [AS] alias`, also `alias = expr`.
+    Expr { expr: Expr, alias: Option<Ident> },
+    /// `@v = expr`, or `@v += expr` with an operator.
+    Assign {
+        variable: String,
+        op: Option<super::BinaryOp>,
+        expr: Expr,
+    },
+}
+
+/// A table source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableSource {
+    /// A table, view, or CTE, with alias and hints.
+    Named {
+        name: ObjectName,
+        alias: Option<Ident>,
+        hints: Vec<TableHint>,
+    },
+    /// `@t`.
+    Variable { name: String, alias: Option<Ident> },
+    /// `(SELECT …) AS a (c, d)`, also `(VALUES …)`.
+    Derived {
+        query: Box<QueryExpr>,
+        alias: Option<Ident>,
+        columns: Vec<Ident>,
+    },
+    /// `OPENJSON(x[, path]) WITH (…)`.
+    OpenJson {
+        json: Expr,
+        path: Option<Expr>,
+        with: Option<Vec<JsonColumn>>,
+        alias: Option<Ident>,
+    },
+    /// Another table function, such as STRING_SPLIT.
+    Function {
+        name: ObjectName,
+        args: Vec<Expr>,
+        alias: Option<Ident>,
+        columns: Vec<Ident>,
+    },
+    /// A join.
+    Join {
+        kind: JoinKind,
+        left: Box<TableSource>,
+        right: Box<TableSource>,
+        on: Option<Condition>,
+    },
+}
+
+/// Kinds of join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// `[INNER] JOIN`.
+    Inner,
+    /// `LEFT [OUTER] JOIN`.
+    Left,
+    /// `RIGHT [OUTER] JOIN`.
+    Right,
+    /// `FULL [OUTER] JOIN`.
+    Full,
+    /// `CROSS JOIN`.
+    Cross,
+    /// `CROSS APPLY`.
+    CrossApply,
+    /// `OUTER APPLY`.
+    OuterApply,
+}
+
+/// A column of OPENJSON's WITH clause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonColumn {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeName,
+    /// COLLATE.
+    pub collate: Option<Ident>,
+    /// The path; `$.name` when absent.
+    pub path: Option<String>,
+    /// `AS JSON`.
+    pub as_json: bool,
+}
+
+/// Table hints the engine acts on. All others are refused by the parser, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableHint {
+    /// `NOLOCK`, `READUNCOMMITTED`.
+    NoLock,
+    /// `READPAST`.
+    ReadPast,
+    /// `UPDLOCK`.
+    UpdLock,
+    /// `XLOCK`.
+    XLock,
+    /// `ROWLOCK`.
+    RowLock,
+    /// `PAGLOCK`.
+    PagLock,
+    /// `TABLOCK`.
+    TabLock,
+    /// `TABLOCKX`.
+    TabLockX,
+    /// `HOLDLOCK`, `SERIALIZABLE`.
+    HoldLock,
+    /// `REPEATABLEREAD`.
+    RepeatableRead,
+    /// `READCOMMITTED`.
+    ReadCommitted,
+    /// `READCOMMITTEDLOCK`.
+    ReadCommittedLock,
+    /// `SNAPSHOT`.
+    Snapshot,
+    /// `NOWAIT`.
+    NoWait,
+    /// `FORCESEEK` without arguments.
+    ForceSeek,
+    /// `FORCESCAN`.
+    ForceScan,
+    /// `INDEX(name)`, `INDEX = name`.
+    Index(Vec<Ident>),
+    /// `INDEX(1)`: 0 the table or clustered index, 1 the clustered index.
+    IndexId(u32),
+    /// `KEEPIDENTITY`… never: those belong to OPENROWSET(BULK) and are refused.
+    Never,
+}
+
+/// Query hints of OPTION. All others are refused by the parser, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueryHint {
+    /// `RECOMPILE`.
+    Recompile,
+    /// `MAXDOP n`.
+    MaxDop(u32),
+    /// `MAXRECURSION n`.
+    MaxRecursion(u32),
+    /// `OPTIMIZE FOR UNKNOWN` and `OPTIMIZE FOR (…)`.
+    OptimizeFor,
+    /// `FORCE ORDER`.
+    ForceOrder,
+    /// `LOOP JOIN`, `HASH JOIN`, `MERGE JOIN`, `FAST n`, `KEEPFIXED PLAN`, …: no observable effect.
+    NoEffect,
+}
+
+/// One item of ORDER BY.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderItem {
+    /// The expression, an alias, or a position.
+    pub expr: Expr,
+    /// `DESC`.
+    pub descending: bool,
+}
+
+/// `FOR JSON PATH|AUTO …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForJson {
+    /// AUTO rather than PATH.
+    pub auto: bool,
+    /// `ROOT('name')`; `Some("root")` for a bare ROOT.
+    pub root: Option<String>,
+    /// `INCLUDE_NULL_VALUES`.
+    pub include_null_values: bool,
+    /// `WITHOUT_ARRAY_WRAPPER`.
+    pub without_array_wrapper: bool,
+}
