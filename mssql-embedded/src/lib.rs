@@ -7,4 +7,5 @@ pub mod ast;
 pub mod error;
 pub mod func;
 pub mod parse;
+pub mod session;
 pub mod value;

@@ -1,0 +1,5 @@
+//! One client's session: its settings, transaction and the interpreter of its requests.
+
+mod wire;
+
+pub use wire::*;

@@ -1,0 +1,198 @@
+//! The seam between the wire and the interpreter: what a request is and where results go.
+
+use crate::error::SqlError;
+use crate::value::{DataType, Value};
+
+/// A column of a result set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnMeta {
+    /// Its name, empty when the select list gives none.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Whether NULL can occur.
+    pub nullable: bool,
+    /// Whether it is an identity column.
+    pub identity: bool,
+}
+
+/// How a statement ended, for its DONE token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoneKind {
+    /// The end of a statement of a batch (DONE).
+    Statement,
+    /// The end of a statement inside a procedure (DONEINPROC).
+    InProcedure,
+    /// The end of a procedure called by RPC (DONEPROC).
+    Procedure,
+}
+
+/// A DONE token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Which token.
+    pub kind: DoneKind,
+    /// Rows affected, when counted (SET NOCOUNT OFF or a SELECT's rows).
+    pub rows: Option<u64>,
+    /// The statement failed.
+    pub error: bool,
+    /// CurCmd of the token: 0xC1 SELECT, 0xC3 INSERT, 0xC4 DELETE, 0xC5 UPDATE, 0xE0 EXECUTE, …
+    pub command: u16,
+}
+
+/// A change the client must know about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvChange {
+    /// The current database: new, old.
+    Database(String, String),
+    /// The language: new, old.
+    Language(String, String),
+    /// A transaction began; its descriptor.
+    BeginTransaction(u64),
+    /// A transaction committed; its descriptor.
+    CommitTransaction(u64),
+    /// A transaction rolled back; its descriptor.
+    RollbackTransaction(u64),
+    /// The connection was reset (acknowledges RESETCONNECTION).
+    ResetConnection,
+}
+
+/// Where the interpreter sends what the client shall see, in order.
+///
+/// The wire side encodes tokens into packets. An `Err` means that the client is gone; the
+/// interpreter then rolls back and ends.
+pub trait ResultSink {
+    /// A result set begins.
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), Disconnected>;
+    /// A row of it.
+    fn row(&mut self, values: &[Value]) -> Result<(), Disconnected>;
+    /// A statement or procedure ended. The sink sets the MORE flag itself: a DONE is held back
+    /// until the next token or the end of the response is known.
+    fn done(&mut self, done: Done) -> Result<(), Disconnected>;
+    /// An error or, with severity 10 or below, an information message.
+    fn message(&mut self, error: &SqlError) -> Result<(), Disconnected>;
+    /// The return status of a procedure called by RPC.
+    fn return_status(&mut self, status: i32) -> Result<(), Disconnected>;
+    /// An output parameter of a procedure called by RPC.
+    fn return_value(
+        &mut self,
+        name: &str,
+        ordinal: u16,
+        ty: &DataType,
+        value: &Value,
+    ) -> Result<(), Disconnected>;
+    /// An ENVCHANGE.
+    fn env_change(&mut self, change: &EnvChange) -> Result<(), Disconnected>;
+    /// Whether the client has sent an attention or hung up; asked at statement ends, every few
+    /// thousand rows, and about every 20 ms while waiting for a lock or in WAITFOR.
+    fn interrupted(&mut self) -> Option<Interrupt>;
+}
+
+/// The client hung up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disconnected;
+
+/// Why a running request shall stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The client sent an attention: stop, and the wire side acknowledges with DONE_ATTN.
+    Attention,
+    /// The client hung up, or the server stops, or a test cut the connection.
+    Disconnected,
+}
+
+/// How a request ended, as far as the connection is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestEnd {
+    /// The connection goes on.
+    Continue,
+    /// It was interrupted by an attention, to be acknowledged.
+    Attention,
+    /// The connection must be closed (severity 20 and above, KILL, disconnect).
+    Close,
+}
+
+/// What LOGIN7 carries.
+#[derive(Clone, Debug, Default)]
+pub struct LoginRequest {
+    /// The login.
+    pub user: String,
+    /// Its password.
+    pub password: String,
+    /// The database asked for; empty for the login's default.
+    pub database: String,
+    /// APP_NAME().
+    pub app_name: String,
+    /// HOST_NAME().
+    pub host_name: String,
+    /// The client's program and library, for display.
+    pub library: String,
+    /// The language asked for.
+    pub language: String,
+    /// fODBC of OptionFlags2: ODBC/OLE DB defaults (ANSI settings on). Others get them as well:
+    /// every client this engine serves turns them on.
+    pub odbc: bool,
+}
+
+/// What the server answers to a successful login.
+#[derive(Clone, Debug)]
+pub struct LoginAck {
+    /// The current database.
+    pub database: String,
+    /// @@SPID.
+    pub spid: u16,
+    /// The default collation's five bytes for ENVCHANGE type 7.
+    pub collation: crate::value::Collation,
+}
+
+/// A remote procedure call.
+#[derive(Clone, Debug)]
+pub struct RpcRequest {
+    /// What is called.
+    pub procedure: RpcProcedure,
+    /// Its parameters.
+    pub params: Vec<RpcParam>,
+}
+
+/// The callee of an RPC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RpcProcedure {
+    /// By name, possibly dotted and bracketed: `[a b].[proc]`.
+    Name(String),
+    /// By the well-known number: 10 sp_executesql, 11 sp_prepare, 12 sp_execute, 13 sp_prepexec, 15 sp_unprepare.
+    Id(u16),
+}
+
+/// A parameter of an RPC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RpcParam {
+    /// `@name`, or empty for a positional one.
+    pub name: String,
+    /// By reference: an output parameter.
+    pub output: bool,
+    /// fDefaultValue: use the procedure's default.
+    pub default: bool,
+    /// The declared type.
+    pub ty: DataType,
+    /// The value.
+    pub value: Value,
+}
+
+/// A transaction-manager request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransactionRequest {
+    /// TM_BEGIN_XACT with isolation level (0 = unchanged, 1 RU, 2 RC, 3 RR, 4 SER, 5 SNAPSHOT) and name.
+    Begin { isolation: u8, name: String },
+    /// TM_COMMIT_XACT; with `begin`, a new transaction follows at once.
+    Commit {
+        name: String,
+        begin: Option<(u8, String)>,
+    },
+    /// TM_ROLLBACK_XACT.
+    Rollback {
+        name: String,
+        begin: Option<(u8, String)>,
+    },
+    /// TM_SAVE_XACT.
+    Save { name: String },
+}
