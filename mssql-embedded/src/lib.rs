@@ -3,9 +3,13 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod access;
 pub mod ast;
+pub mod catalog;
 pub mod error;
 pub mod func;
+pub mod lock;
 pub mod parse;
 pub mod session;
+pub mod storage;
 pub mod value;

@@ -1,0 +1,1 @@
+//! Reading and writing rows under the locks that SQL Server would take.

@@ -1,0 +1,205 @@
+//! Databases and what they hold besides tables.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{ObjectId, TableDef};
+use crate::ast;
+use crate::value::{Collation, DataType, Value};
+
+/// All databases and logins.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// By folded name.
+    pub databases: BTreeMap<String, Database>,
+    /// Server logins by folded name.
+    pub logins: BTreeMap<String, Login>,
+    /// The next object id.
+    pub next_object_id: ObjectId,
+}
+
+/// A server login.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// Its name.
+    pub name: String,
+    /// Its principal id.
+    pub id: i32,
+    /// Its password.
+    pub password: String,
+    /// Member of sysadmin.
+    pub sysadmin: bool,
+    /// Where its sessions start.
+    pub default_database: String,
+}
+
+/// One database.
+#[derive(Debug)]
+pub struct Database {
+    /// database_id.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// Its collation, which names follow too.
+    pub collation: Collation,
+    /// READ_COMMITTED_SNAPSHOT.
+    pub read_committed_snapshot: bool,
+    /// ALLOW_SNAPSHOT_ISOLATION.
+    pub allow_snapshot_isolation: bool,
+    /// compatibility_level.
+    pub compatibility_level: u8,
+    /// Schemas by id.
+    pub schemas: BTreeMap<i32, Schema>,
+    /// Schema ids by folded name.
+    pub schema_names: HashMap<String, i32>,
+    /// Objects by id.
+    pub objects: BTreeMap<ObjectId, Object>,
+    /// Object ids by schema id and folded name. Constraints are named here too.
+    pub object_names: HashMap<(i32, String), ObjectId>,
+    /// Users and roles by id.
+    pub principals: BTreeMap<i32, Principal>,
+    /// Role membership: (role, member).
+    pub members: Vec<(i32, i32)>,
+    /// Granted and denied permissions.
+    pub permissions: Vec<Permission>,
+    /// The next principal and schema id.
+    pub next_principal_id: i32,
+    /// The next schema id.
+    pub next_schema_id: i32,
+}
+
+/// A schema.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    /// schema_id.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// The owning principal.
+    pub owner: i32,
+}
+
+/// An object of sys.objects.
+#[derive(Clone, Debug)]
+pub enum Object {
+    /// A user table.
+    Table(Arc<TableDef>),
+    /// A procedure.
+    Procedure(Arc<ProcedureDef>),
+    /// A view.
+    View(Arc<ViewDef>),
+    /// A constraint; its definition is in the table.
+    Constraint {
+        /// Its id.
+        id: ObjectId,
+        /// Its name.
+        name: String,
+        /// The schema.
+        schema_id: i32,
+        /// The table.
+        table: ObjectId,
+        /// 'PK', 'UQ', 'C ', 'D ', 'F '.
+        kind: &'static str,
+    },
+}
+
+/// A stored procedure.
+#[derive(Debug)]
+pub struct ProcedureDef {
+    /// Its object id.
+    pub id: ObjectId,
+    /// The schema.
+    pub schema_id: i32,
+    /// The schema's name.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Raised by every ALTER.
+    pub version: u64,
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// The body.
+    pub body: Arc<Vec<ast::Stmt>>,
+    /// The whole definition, for sys.sql_modules.
+    pub text: String,
+    /// QUOTED_IDENTIFIER when it was created.
+    pub quoted_identifier: bool,
+    /// ANSI_NULLS when it was created.
+    pub ansi_nulls: bool,
+    /// EXECUTE AS: `None` is CALLER.
+    pub execute_as: Option<i32>,
+    /// Unix milliseconds of creation.
+    pub created_ms: i64,
+    /// Unix milliseconds of the last change.
+    pub modified_ms: i64,
+}
+
+/// A parameter of a procedure.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// `@name`.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Its default.
+    pub default: Option<Value>,
+    /// OUTPUT.
+    pub output: bool,
+}
+
+/// A view.
+#[derive(Debug)]
+pub struct ViewDef {
+    /// Its object id.
+    pub id: ObjectId,
+    /// The schema.
+    pub schema_id: i32,
+    /// Its name.
+    pub name: String,
+    /// Raised by every ALTER.
+    pub version: u64,
+    /// Column names, if given.
+    pub columns: Vec<String>,
+    /// The query.
+    pub query: Arc<ast::SelectStmt>,
+    /// Its text.
+    pub text: String,
+    /// Unix milliseconds of creation.
+    pub created_ms: i64,
+}
+
+/// A user or role.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// principal_id: 0 public, 1 dbo, 2 guest, 16384 and up the fixed roles.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// A role rather than a user.
+    pub role: bool,
+    /// The login behind a user.
+    pub login: Option<String>,
+    /// DEFAULT_SCHEMA.
+    pub default_schema: Option<String>,
+    /// The owner of a role.
+    pub owner: i32,
+    /// A fixed database role or built-in user.
+    pub fixed: bool,
+}
+
+/// One row of sys.database_permissions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permission {
+    /// 0 database, 1 object, 3 schema, 4 principal.
+    pub class: u8,
+    /// The object or schema id; 0 for the database.
+    pub major_id: i32,
+    /// Whom.
+    pub grantee: i32,
+    /// By whom.
+    pub grantor: i32,
+    /// 'EXECUTE', 'SELECT', …
+    pub permission: String,
+    /// 'G' or 'D' ('W' is GRANT WITH GRANT OPTION).
+    pub state: char,
+}

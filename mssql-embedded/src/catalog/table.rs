@@ -1,0 +1,148 @@
+//! The definition of a table. Definitions are immutable behind `Arc`; a change makes a new one with
+//! a higher version, so that compiled statements notice.
+
+use std::sync::Arc;
+
+use super::ObjectId;
+use crate::ast;
+use crate::value::DataType;
+
+/// A table's definition.
+#[derive(Clone, Debug)]
+pub struct TableDef {
+    /// Its object id, which is also the key of its storage.
+    pub id: ObjectId,
+    /// The schema it is in.
+    pub schema_id: i32,
+    /// The schema's name, for messages.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// The database's name, for messages (2628 names all three).
+    pub database: String,
+    /// Raised by every change.
+    pub version: u64,
+    /// Columns in order.
+    pub columns: Vec<Column>,
+    /// Indexes; a clustered one, if any, comes first. Without one the table is a heap whose rows are
+    /// kept by row id.
+    pub indexes: Vec<IndexDef>,
+    /// CHECK constraints.
+    pub checks: Vec<CheckDef>,
+    /// FOREIGN KEY constraints.
+    pub foreign_keys: Vec<ForeignKeyDef>,
+    /// `LOCK_ESCALATION` is not DISABLE.
+    pub lock_escalation: bool,
+    /// Unix milliseconds of creation.
+    pub created_ms: i64,
+    /// Unix milliseconds of the last change.
+    pub modified_ms: i64,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// 1-based, never reused.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Whether it takes NULL.
+    pub nullable: bool,
+    /// Seed and increment.
+    pub identity: Option<(i64, i64)>,
+    /// DEFAULT.
+    pub default: Option<DefaultDef>,
+    /// Computed column: its expression and text; always stored (computed at every write).
+    pub computed: Option<(Arc<ast::Expr>, String, bool)>,
+}
+
+/// A DEFAULT constraint.
+#[derive(Clone, Debug)]
+pub struct DefaultDef {
+    /// The constraint's id.
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Whether the server chose the name.
+    pub system_named: bool,
+    /// The expression.
+    pub expr: Arc<ast::Expr>,
+    /// Its text as sys.default_constraints shows it.
+    pub text: String,
+}
+
+/// An index, clustered or not, also behind PRIMARY KEY and UNIQUE.
+#[derive(Clone, Debug)]
+pub struct IndexDef {
+    /// sys.indexes.index_id: 1 is the clustered one, others from 2.
+    pub index_id: i32,
+    /// Its name.
+    pub name: String,
+    /// Whether equal keys are refused.
+    pub unique: bool,
+    /// Whether it holds the rows.
+    pub clustered: bool,
+    /// The constraint behind it.
+    pub constraint: Option<KeyConstraint>,
+    /// Key columns: position in `TableDef::columns`, descending.
+    pub keys: Vec<(usize, bool)>,
+    /// INCLUDE columns by position.
+    pub include: Vec<usize>,
+    /// Filter: condition and text.
+    pub filter: Option<(Arc<ast::Condition>, String)>,
+    /// IGNORE_DUP_KEY.
+    pub ignore_dup_key: bool,
+    /// ALLOW_ROW_LOCKS.
+    pub allow_row_locks: bool,
+    /// ALLOW_PAGE_LOCKS.
+    pub allow_page_locks: bool,
+}
+
+/// PRIMARY KEY or UNIQUE constraint of an index.
+#[derive(Clone, Debug)]
+pub struct KeyConstraint {
+    /// The constraint's id.
+    pub id: ObjectId,
+    /// PRIMARY KEY rather than UNIQUE.
+    pub primary: bool,
+    /// Whether the server chose the name.
+    pub system_named: bool,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug)]
+pub struct CheckDef {
+    /// The constraint's id.
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Whether the server chose the name.
+    pub system_named: bool,
+    /// The condition.
+    pub condition: Arc<ast::Condition>,
+    /// Its text.
+    pub text: String,
+    /// The one column it belongs to, if it was written inline (547 names it).
+    pub column: Option<String>,
+}
+
+/// A FOREIGN KEY constraint.
+#[derive(Clone, Debug)]
+pub struct ForeignKeyDef {
+    /// The constraint's id.
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Whether the server chose the name.
+    pub system_named: bool,
+    /// Referencing columns by position.
+    pub columns: Vec<usize>,
+    /// The referenced table.
+    pub table: ObjectId,
+    /// Referenced columns by position.
+    pub referenced: Vec<usize>,
+    /// ON DELETE CASCADE.
+    pub cascade_delete: bool,
+}

@@ -1,0 +1,1 @@
+//! Versioned rows in B-trees, transactions and undo.
