@@ -5,11 +5,13 @@
 
 pub mod access;
 pub mod ast;
+pub mod bind;
 pub mod catalog;
 pub mod error;
 pub mod func;
 pub mod lock;
 pub mod parse;
+pub mod plan;
 pub mod session;
 pub mod storage;
 pub mod value;

@@ -1,0 +1,199 @@
+//! Bound statements that read or write tables.
+
+use std::sync::Arc;
+
+use crate::catalog::{ObjectId, TableDef};
+use crate::session::ColumnMeta;
+use crate::value::DataType;
+
+use super::{Assign, Cond, Hints, Query, Scalar, Typed};
+
+/// A bound statement, or the bound expressions of a control-flow statement, ready to run and to be
+/// kept until one of `depends` changes.
+#[derive(Debug)]
+pub struct Bound {
+    /// What to do.
+    pub kind: BoundKind,
+    /// The objects it was bound against, with their versions.
+    pub depends: Vec<(ObjectId, u64)>,
+    /// Permissions to check at every execution, unless ownership chaining lifts the check.
+    pub requires: Vec<Required>,
+}
+
+/// A permission a statement needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Required {
+    /// On which object.
+    pub object: ObjectId,
+    /// 'SELECT', 'INSERT', 'UPDATE', 'DELETE', 'EXECUTE'.
+    pub permission: &'static str,
+}
+
+/// Kinds of bound statement.
+#[derive(Debug)]
+pub enum BoundKind {
+    /// SELECT that returns rows.
+    Select(Query),
+    /// `SELECT @a = x, …`.
+    Assign(AssignQuery),
+    /// INSERT.
+    Insert(Insert),
+    /// UPDATE.
+    Update(Update),
+    /// DELETE.
+    Delete(Delete),
+    /// The condition of IF or WHILE.
+    Condition(Cond),
+    /// Values: SET, RETURN, PRINT, arguments of EXEC, THROW, RAISERROR, DECLARE.
+    Scalars(Vec<Typed>),
+}
+
+/// `SELECT @a = x FROM …`: the assignments are evaluated for each row, in order.
+#[derive(Debug)]
+pub struct AssignQuery {
+    /// The rows (its `output` is empty).
+    pub query: Query,
+    /// The assignments, over the query's buffer.
+    pub assign: Vec<Assign>,
+}
+
+/// A table that is written.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A base table.
+    Table(Arc<TableDef>),
+    /// A table variable by its slot.
+    Local(usize, Arc<TableDef>),
+}
+
+impl Target {
+    /// Its definition.
+    pub fn table(&self) -> &Arc<TableDef> {
+        match self {
+            Self::Table(t) | Self::Local(_, t) => t,
+        }
+    }
+}
+
+/// INSERT.
+#[derive(Debug)]
+pub struct Insert {
+    /// Where to.
+    pub target: Target,
+    /// Hints on the target.
+    pub hints: Hints,
+    /// Where each column's value comes from, one per table column.
+    pub columns: Vec<ColumnSource>,
+    /// Explicit values for the identity column are given (needs IDENTITY_INSERT ON for a base table).
+    pub explicit_identity: bool,
+    /// The rows.
+    pub source: Source,
+    /// Expressions over a row of the table (level 0, base 0) that every written row passes.
+    pub rules: Arc<RowRules>,
+    /// OUTPUT; `inserted` columns are slots 0… of level 0.
+    pub output: Option<Output>,
+}
+
+/// Where inserted rows come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A query, also VALUES and DEFAULT VALUES (a query of one row without outputs).
+    Query(Query),
+    /// `INSERT … EXEC`: the interpreter runs it and hands the rows in; types are checked per row.
+    Exec,
+}
+
+/// Where a column's value comes from.
+#[derive(Clone, Debug)]
+pub enum ColumnSource {
+    /// Output `n` of the source, of the given type.
+    Output(usize, DataType),
+    /// A constant expression: the column's default.
+    Default(Scalar, DataType),
+    /// The next identity value.
+    Identity,
+    /// Computed from the others, see [`RowRules::computed`].
+    Computed,
+    /// NULL.
+    Null,
+}
+
+/// What each stored row must satisfy, bound once per table version: slots 0… of level 0 are the
+/// table's columns.
+#[derive(Debug, Default)]
+pub struct RowRules {
+    /// Computed columns: position, expression, type.
+    pub computed: Vec<(usize, Scalar, DataType)>,
+    /// CHECK constraints: position in `TableDef::checks`.
+    pub checks: Vec<Cond>,
+    /// Filters of the indexes, by position in `TableDef::indexes`.
+    pub filters: Vec<Option<Cond>>,
+}
+
+/// UPDATE.
+#[derive(Debug)]
+pub struct Update {
+    /// Which table.
+    pub target: Target,
+    /// The rows to change. It emits one row per qualifying target row (a target row met twice is
+    /// updated once, with the first match).
+    pub query: Query,
+    /// The slot of the target's column 0 and of its locator.
+    pub base: usize,
+    /// See `base`.
+    pub locator: usize,
+    /// New values by column position, over the query's buffer (the old row).
+    pub set: Vec<(usize, Scalar, DataType)>,
+    /// Variables assigned per row; those of `@v = column = x` come after the new row is made and
+    /// read it from `inserted` slots.
+    pub assign: Vec<Assign>,
+    /// Constraints.
+    pub rules: Arc<RowRules>,
+    /// OUTPUT: `inserted` columns at `output.inserted`, `deleted` at `output.deleted` of the query's buffer.
+    pub output: Option<Output>,
+}
+
+/// DELETE.
+#[derive(Debug)]
+pub struct Delete {
+    /// Which table.
+    pub target: Target,
+    /// The rows to delete.
+    pub query: Query,
+    /// The slot of the target's column 0.
+    pub base: usize,
+    /// The slot of its locator.
+    pub locator: usize,
+    /// Constraints (the filters of indexes).
+    pub rules: Arc<RowRules>,
+    /// OUTPUT.
+    pub output: Option<Output>,
+}
+
+/// OUTPUT.
+#[derive(Debug)]
+pub struct Output {
+    /// Slot of the first `inserted` column in the statement's level-0 buffer, if INSERT or UPDATE.
+    pub inserted: usize,
+    /// Slot of the first `deleted` column, if UPDATE or DELETE.
+    pub deleted: usize,
+    /// The expressions.
+    pub exprs: Vec<Scalar>,
+    /// Their names and types.
+    pub columns: Vec<ColumnMeta>,
+    /// INTO: the table, the source of each of its columns, its rules.
+    pub into: Option<OutputInto>,
+    /// Buffer width needed.
+    pub width: usize,
+}
+
+/// OUTPUT … INTO.
+#[derive(Debug)]
+pub struct OutputInto {
+    /// Where to.
+    pub target: Target,
+    /// One per column of it.
+    pub columns: Vec<ColumnSource>,
+    /// Its rules.
+    pub rules: Arc<RowRules>,
+}

@@ -1,0 +1,374 @@
+//! Query operators.
+
+use std::sync::Arc;
+
+use crate::ast::{BinaryOp, SetOp};
+use crate::catalog::TableDef;
+use crate::func::Aggregate;
+use crate::session::ColumnMeta;
+use crate::value::DataType;
+
+use super::{Cond, Scalar};
+
+/// A bound query with a row buffer of its own.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// Its level; its buffer is number `level` of the environment.
+    pub level: usize,
+    /// How many slots its buffer has.
+    pub width: usize,
+    /// The operator tree.
+    pub root: Node,
+    /// The output expressions, evaluated over the buffer after each row of `root`.
+    pub output: Vec<Scalar>,
+    /// Names and types of the outputs.
+    pub columns: Vec<ColumnMeta>,
+}
+
+/// A query operator. `base` is the first slot it fills.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// One row without columns: SELECT without FROM.
+    Once,
+    /// No row at all: a contradiction such as WHERE 1 = 0 may be bound to it.
+    Nothing,
+    /// `VALUES (…), (…)`.
+    Values { rows: Vec<Vec<Scalar>>, base: usize },
+    /// A base table.
+    Scan(Box<Scan>),
+    /// A table variable.
+    LocalScan(Box<LocalScan>),
+    /// A system view; the catalogue produces its rows.
+    SystemView { view: SystemView, base: usize },
+    /// `OPENJSON(json[, path])` with the default columns key, value, type (`with` is `None`), or the given ones.
+    OpenJson { json: Scalar, path: Option<Scalar>, with: Option<Vec<JsonField>>, base: usize },
+    /// `STRING_SPLIT(text, separator[, 1])`: value and, with the third argument, ordinal.
+    StringSplit { text: Scalar, separator: Scalar, ordinal: bool, base: usize },
+    /// A derived table, view, or CTE: its outputs are copied to `base…`.
+    Derived { query: Box<Query>, base: usize },
+    /// A recursive CTE: UNION ALL of `anchor` and `recursive`; the latter reads [`Node::Working`] of the same id.
+    Recursive { id: usize, anchor: Box<Query>, recursive: Vec<Query>, base: usize, max_recursion: u32 },
+    /// The rows that the previous step of the recursive CTE `id` produced.
+    Working { id: usize, base: usize },
+    /// Rows that satisfy the condition.
+    Filter { input: Box<Node>, cond: Cond },
+    /// Nested loops: for every row of `left`, `right` is opened anew and may read the slots of `left`.
+    Loop { kind: LoopKind, left: Box<Node>, right: Box<Node>, on: Option<Cond>, right_slots: std::ops::Range<usize> },
+    /// Hash join on equal keys; `right` is read once and does not depend on `left`.
+    Hash(Box<HashJoin>),
+    /// FULL OUTER JOIN: `right` is read once; `on` is any condition.
+    Full { left: Box<Node>, right: Box<Node>, on: Cond, left_slots: std::ops::Range<usize>, right_slots: std::ops::Range<usize> },
+    /// Computes expressions into slots.
+    Compute { input: Box<Node>, exprs: Vec<(usize, Scalar)> },
+    /// GROUP BY and aggregates; all other slots are lost.
+    Group(Box<Group>),
+    /// Window functions: reads everything, computes, passes rows on.
+    Window { input: Box<Node>, functions: Vec<WindowFunction> },
+    /// Removes rows that are equal in the given slots.
+    Distinct { input: Box<Node>, keys: Vec<(usize, DataType)> },
+    /// Sorts; the sort is stable.
+    Sort { input: Box<Node>, keys: Vec<SortKey> },
+    /// TOP.
+    Top { input: Box<Node>, count: Scalar, percent: bool, ties: Option<Vec<SortKey>> },
+    /// OFFSET … FETCH.
+    Offset { input: Box<Node>, offset: Scalar, fetch: Option<Scalar> },
+    /// UNION ALL; outputs of each are copied to `base…` (already cast to the common types).
+    Concat { inputs: Vec<Query>, base: usize },
+    /// EXCEPT and INTERSECT (distinct), UNION (distinct) is Distinct over Concat.
+    Set { op: SetOp, left: Box<Query>, right: Box<Query>, base: usize, types: Vec<DataType> },
+    /// FOR JSON: one NVARCHAR(MAX) row in `base`; `columns` are paths.
+    ForJson { query: Box<Query>, format: JsonFormat, base: usize },
+}
+
+/// Kinds of nested-loop join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    /// INNER JOIN, CROSS JOIN, CROSS APPLY.
+    Inner,
+    /// LEFT JOIN, OUTER APPLY: unmatched rows get NULL in `right_slots`.
+    Left,
+}
+
+/// What an access to a table is for; decides the locks together with hints and isolation level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reading.
+    Read,
+    /// The target of UPDATE or DELETE: U locks while searching.
+    Modify,
+}
+
+/// Lock-related hints of one table reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// NOLOCK.
+    pub nolock: bool,
+    /// READPAST.
+    pub readpast: bool,
+    /// UPDLOCK.
+    pub updlock: bool,
+    /// XLOCK.
+    pub xlock: bool,
+    /// HOLDLOCK, SERIALIZABLE.
+    pub holdlock: bool,
+    /// REPEATABLEREAD.
+    pub repeatableread: bool,
+    /// READCOMMITTEDLOCK.
+    pub readcommittedlock: bool,
+    /// READCOMMITTED.
+    pub readcommitted: bool,
+    /// SNAPSHOT.
+    pub snapshot: bool,
+    /// TABLOCK.
+    pub tablock: bool,
+    /// TABLOCKX.
+    pub tablockx: bool,
+    /// NOWAIT.
+    pub nowait: bool,
+}
+
+/// Access to a base table through one index.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The table.
+    pub table: Arc<TableDef>,
+    /// Position in `table.indexes`; `usize::MAX` scans a heap.
+    pub index: usize,
+    /// Where to start and stop.
+    pub seek: Seek,
+    /// Against the index order.
+    pub reverse: bool,
+    /// Slot of column 0; column `i` is at `base + i`.
+    pub base: usize,
+    /// The columns that anything reads; the slots of others stay NULL.
+    pub needed: Vec<usize>,
+    /// What remains to be checked on each row, while its lock can still be given back.
+    pub residual: Option<Cond>,
+    /// Hints.
+    pub hints: Hints,
+    /// What for.
+    pub purpose: Purpose,
+    /// The slot that receives the row's locator (`Value::Bytes`), for DML targets.
+    pub locator: Option<usize>,
+}
+
+/// The part of an index to read. Expressions are cast to the key columns' types and may use slots
+/// filled by operators to the left.
+#[derive(Clone, Debug, Default)]
+pub struct Seek {
+    /// Equalities on the first key columns. A NULL value finds nothing, unless flagged as IS NULL.
+    pub prefix: Vec<SeekEq>,
+    /// Lower bound on the next key column: value and inclusive.
+    pub low: Option<(Scalar, bool)>,
+    /// Upper bound on the next key column.
+    pub high: Option<(Scalar, bool)>,
+}
+
+/// An equality of a seek.
+#[derive(Clone, Debug)]
+pub enum SeekEq {
+    /// `column = value`.
+    Value(Scalar),
+    /// `column IS NULL`.
+    IsNull,
+}
+
+/// Access to a table variable.
+#[derive(Clone, Debug)]
+pub struct LocalScan {
+    /// Its slot among the frame's table variables.
+    pub variable: usize,
+    /// Its definition.
+    pub table: Arc<TableDef>,
+    /// An index to seek in, with the bounds; `None` reads all rows in insertion order.
+    pub seek: Option<(usize, Seek)>,
+    /// Slot of column 0.
+    pub base: usize,
+    /// What remains to be checked.
+    pub residual: Option<Cond>,
+    /// The slot that receives the row's locator, for DML targets.
+    pub locator: Option<usize>,
+}
+
+/// A system view by its canonical name, for example `sys.tables`, and its columns.
+#[derive(Clone, Debug)]
+pub struct SystemView {
+    /// Lower-case two-part name.
+    pub name: &'static str,
+    /// Columns.
+    pub columns: &'static [(&'static str, SystemType)],
+}
+
+/// The column types that system views use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemType {
+    /// INT.
+    Int,
+    /// BIGINT.
+    BigInt,
+    /// SMALLINT.
+    SmallInt,
+    /// TINYINT.
+    TinyInt,
+    /// BIT.
+    Bit,
+    /// SYSNAME in the database collation.
+    Name,
+    /// NVARCHAR(60).
+    Text60,
+    /// NVARCHAR(MAX).
+    Max,
+    /// CHAR(2), the object type.
+    Char2,
+    /// CHAR(4), the permission type.
+    Char4,
+    /// DATETIME.
+    DateTime,
+    /// VARBINARY(85), a SID.
+    Sid,
+}
+
+/// A column of OPENJSON … WITH.
+#[derive(Clone, Debug)]
+pub struct JsonField {
+    /// The path.
+    pub path: String,
+    /// The column's type.
+    pub ty: DataType,
+    /// AS JSON.
+    pub as_json: bool,
+}
+
+/// A hash join.
+#[derive(Clone, Debug)]
+pub struct HashJoin {
+    /// Inner or left.
+    pub kind: LoopKind,
+    /// The probing side.
+    pub left: Node,
+    /// The built side.
+    pub right: Node,
+    /// Key pairs with their common type.
+    pub keys: Vec<(Scalar, Scalar, DataType)>,
+    /// The rest of the condition.
+    pub residual: Option<Cond>,
+    /// Slots filled by `right`.
+    pub right_slots: std::ops::Range<usize>,
+}
+
+/// Grouping.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The input.
+    pub input: Node,
+    /// Group keys: expression, type, the slot that holds it afterwards.
+    pub keys: Vec<(Scalar, DataType, usize)>,
+    /// Aggregates.
+    pub aggregates: Vec<AggregateCall>,
+    /// Without GROUP BY: one row even for no input.
+    pub scalar: bool,
+}
+
+/// An aggregate of a grouping.
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    /// Which.
+    pub function: Aggregate,
+    /// Arguments; none for COUNT(*). STRING_AGG has the separator second.
+    pub args: Vec<Scalar>,
+    /// Type of the first argument.
+    pub arg_ty: DataType,
+    /// Result type.
+    pub ty: DataType,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// WITHIN GROUP (ORDER BY …).
+    pub order: Vec<SortKey>,
+    /// Where the result goes.
+    pub slot: usize,
+}
+
+/// A window function.
+#[derive(Clone, Debug)]
+pub struct WindowFunction {
+    /// Which.
+    pub kind: WindowKind,
+    /// Arguments.
+    pub args: Vec<Scalar>,
+    /// PARTITION BY, with types.
+    pub partition: Vec<(Scalar, DataType)>,
+    /// ORDER BY.
+    pub order: Vec<SortKey>,
+    /// The frame, for aggregates and FIRST_VALUE/LAST_VALUE; `None` is the default frame.
+    pub frame: Option<crate::ast::Frame>,
+    /// Result type.
+    pub ty: DataType,
+    /// Type of the first argument.
+    pub arg_ty: DataType,
+    /// Where the result goes.
+    pub slot: usize,
+}
+
+/// Kinds of window function.
+#[derive(Clone, Debug)]
+pub enum WindowKind {
+    /// ROW_NUMBER.
+    RowNumber,
+    /// RANK.
+    Rank,
+    /// DENSE_RANK.
+    DenseRank,
+    /// NTILE.
+    Ntile,
+    /// PERCENT_RANK.
+    PercentRank,
+    /// CUME_DIST.
+    CumeDist,
+    /// LAG.
+    Lag,
+    /// LEAD.
+    Lead,
+    /// FIRST_VALUE.
+    FirstValue,
+    /// LAST_VALUE.
+    LastValue,
+    /// An aggregate over a frame.
+    Aggregate(Aggregate),
+}
+
+/// One sort key.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// The expression.
+    pub expr: Scalar,
+    /// Its type.
+    pub ty: DataType,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// The shape of FOR JSON PATH.
+#[derive(Clone, Debug)]
+pub struct JsonFormat {
+    /// ROOT.
+    pub root: Option<String>,
+    /// INCLUDE_NULL_VALUES.
+    pub include_null_values: bool,
+    /// WITHOUT_ARRAY_WRAPPER.
+    pub without_array_wrapper: bool,
+    /// Per output column: it already is JSON (JSON_QUERY, nested FOR JSON) and is not escaped.
+    pub raw: Vec<bool>,
+}
+
+/// What `@v op= x` needs besides the value.
+#[derive(Clone, Debug)]
+pub struct Assign {
+    /// The variable's slot.
+    pub variable: usize,
+    /// The value; a compound operator is already part of it. Cast to the variable's type at assignment.
+    pub value: Scalar,
+    /// The value's type.
+    pub ty: DataType,
+    /// The operator it was written with, for messages.
+    pub op: Option<BinaryOp>,
+}

@@ -1,0 +1,148 @@
+//! Bound expressions and conditions.
+
+use crate::ast::{BinaryOp, CompareOp};
+use crate::func::Function;
+use crate::value::{Collation, DataType, Value};
+
+use super::Query;
+
+/// An expression with the type the binder found for it.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// The expression.
+    pub expr: Scalar,
+    /// Its type.
+    pub ty: DataType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+}
+
+/// A bound scalar expression. Operands already have the types that the operation wants: the binder
+/// inserted the casts.
+#[derive(Clone, Debug)]
+pub enum Scalar {
+    /// A constant.
+    Const(Value),
+    /// A variable or parameter, by its slot in the frame.
+    Variable(usize),
+    /// A slot of the row buffer of a query level; level 0 is the outermost query of the statement.
+    Slot {
+        /// The query level.
+        level: usize,
+        /// The slot.
+        slot: usize,
+    },
+    /// Arithmetic, bit operations, concatenation (`value::arith::binary` with the result type).
+    Arith {
+        /// The operator.
+        op: BinaryOp,
+        /// Left operand.
+        left: Box<Scalar>,
+        /// Right operand.
+        right: Box<Scalar>,
+        /// Type of the left operand.
+        left_ty: DataType,
+        /// Type of the right operand.
+        right_ty: DataType,
+        /// Result type.
+        ty: DataType,
+    },
+    /// `-x`.
+    Negate(Box<Scalar>, DataType),
+    /// `~x`.
+    BitNot(Box<Scalar>, DataType),
+    /// CAST, CONVERT, and implicit conversions.
+    Cast {
+        /// The operand.
+        expr: Box<Scalar>,
+        /// Its type.
+        from: DataType,
+        /// The target type.
+        to: DataType,
+        /// CONVERT's style.
+        style: Option<Box<Scalar>>,
+        /// TRY_CAST, TRY_CONVERT: NULL instead of a conversion error.
+        try_: bool,
+    },
+    /// A function of the registry; arguments have the parameter types of its signature.
+    Call {
+        /// The function.
+        function: &'static Function,
+        /// Arguments.
+        args: Vec<Scalar>,
+        /// The result type of the signature (some functions need it).
+        ty: DataType,
+    },
+    /// CASE and IIF; branches have the common type.
+    Case {
+        /// Condition and result.
+        whens: Vec<(Cond, Scalar)>,
+        /// ELSE.
+        otherwise: Box<Scalar>,
+    },
+    /// COALESCE and ISNULL: the first that is not NULL.
+    Coalesce(Vec<Scalar>),
+    /// A subquery used as a value; 512 when it yields more than one row.
+    Subquery(Box<Query>),
+}
+
+/// A bound search condition, in three-valued logic.
+#[derive(Clone, Debug)]
+pub enum Cond {
+    /// Always true, false, or unknown.
+    Const(Option<bool>),
+    /// All of them.
+    And(Vec<Cond>),
+    /// Any of them.
+    Or(Vec<Cond>),
+    /// Not.
+    Not(Box<Cond>),
+    /// Comparison of two operands of the same type.
+    Compare {
+        /// The operator.
+        op: CompareOp,
+        /// Left operand.
+        left: Scalar,
+        /// Right operand.
+        right: Scalar,
+        /// Their common type.
+        ty: DataType,
+    },
+    /// `x IS NULL`.
+    IsNull(Scalar),
+    /// `x IN (a, b)`; all of the common type.
+    InList {
+        /// The operand.
+        expr: Scalar,
+        /// The list.
+        list: Vec<Scalar>,
+        /// The common type.
+        ty: DataType,
+    },
+    /// `x LIKE p ESCAPE e`.
+    Like {
+        /// The text.
+        expr: Scalar,
+        /// The pattern.
+        pattern: Scalar,
+        /// The escape character.
+        escape: Option<Scalar>,
+        /// The collation that compares.
+        collation: Collation,
+    },
+    /// `EXISTS (…)`.
+    Exists(Box<Query>),
+    /// `x op ANY|ALL (query)`; IN is `= ANY`. The query has one output column of type `ty`.
+    Quantified {
+        /// The operator.
+        op: CompareOp,
+        /// ALL rather than ANY.
+        all: bool,
+        /// The left operand, of type `ty`.
+        left: Scalar,
+        /// The query.
+        query: Box<Query>,
+        /// The common type.
+        ty: DataType,
+    },
+}
