@@ -1,1 +1,46 @@
 //! Scalar and aggregate functions.
+
+mod aggregate;
+mod host;
+
+use crate::error::SqlResult;
+use crate::value::{DataType, Value};
+
+pub use aggregate::Aggregate;
+pub use host::{CatalogFunction, Host, SessionValue};
+
+/// What the binder knows of an argument.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    /// Its type.
+    pub ty: DataType,
+    /// Its value, when it is a constant (date parts arrive so).
+    pub constant: Option<Value>,
+}
+
+/// How a call is typed.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The result type.
+    pub ret: DataType,
+    /// The types the arguments are cast to.
+    pub params: Vec<DataType>,
+    /// Whether the result can be NULL.
+    pub nullable: bool,
+}
+
+/// A scalar function.
+pub struct Function {
+    /// Its name, upper case.
+    pub name: &'static str,
+    /// Types a call, or refuses it (174, 189, 8116, …).
+    pub bind: fn(&[Arg]) -> SqlResult<Signature>,
+    /// Computes it.
+    pub eval: fn(&mut dyn Host, &[Value]) -> SqlResult<Value>,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -41,43 +41,102 @@ pub enum Node {
     /// A system view; the catalogue produces its rows.
     SystemView { view: SystemView, base: usize },
     /// `OPENJSON(json[, path])` with the default columns key, value, type (`with` is `None`), or the given ones.
-    OpenJson { json: Scalar, path: Option<Scalar>, with: Option<Vec<JsonField>>, base: usize },
+    OpenJson {
+        json: Scalar,
+        path: Option<Scalar>,
+        with: Option<Vec<JsonField>>,
+        base: usize,
+    },
     /// `STRING_SPLIT(text, separator[, 1])`: value and, with the third argument, ordinal.
-    StringSplit { text: Scalar, separator: Scalar, ordinal: bool, base: usize },
+    StringSplit {
+        text: Scalar,
+        separator: Scalar,
+        ordinal: bool,
+        base: usize,
+    },
     /// A derived table, view, or CTE: its outputs are copied to `base…`.
     Derived { query: Box<Query>, base: usize },
     /// A recursive CTE: UNION ALL of `anchor` and `recursive`; the latter reads [`Node::Working`] of the same id.
-    Recursive { id: usize, anchor: Box<Query>, recursive: Vec<Query>, base: usize, max_recursion: u32 },
+    Recursive {
+        id: usize,
+        anchor: Box<Query>,
+        recursive: Vec<Query>,
+        base: usize,
+        max_recursion: u32,
+    },
     /// The rows that the previous step of the recursive CTE `id` produced.
     Working { id: usize, base: usize },
     /// Rows that satisfy the condition.
     Filter { input: Box<Node>, cond: Cond },
     /// Nested loops: for every row of `left`, `right` is opened anew and may read the slots of `left`.
-    Loop { kind: LoopKind, left: Box<Node>, right: Box<Node>, on: Option<Cond>, right_slots: std::ops::Range<usize> },
+    Loop {
+        kind: LoopKind,
+        left: Box<Node>,
+        right: Box<Node>,
+        on: Option<Cond>,
+        right_slots: std::ops::Range<usize>,
+    },
     /// Hash join on equal keys; `right` is read once and does not depend on `left`.
     Hash(Box<HashJoin>),
     /// FULL OUTER JOIN: `right` is read once; `on` is any condition.
-    Full { left: Box<Node>, right: Box<Node>, on: Cond, left_slots: std::ops::Range<usize>, right_slots: std::ops::Range<usize> },
+    Full {
+        left: Box<Node>,
+        right: Box<Node>,
+        on: Cond,
+        left_slots: std::ops::Range<usize>,
+        right_slots: std::ops::Range<usize>,
+    },
     /// Computes expressions into slots.
-    Compute { input: Box<Node>, exprs: Vec<(usize, Scalar)> },
+    Compute {
+        input: Box<Node>,
+        exprs: Vec<(usize, Scalar)>,
+    },
     /// GROUP BY and aggregates; all other slots are lost.
     Group(Box<Group>),
     /// Window functions: reads everything, computes, passes rows on.
-    Window { input: Box<Node>, functions: Vec<WindowFunction> },
+    Window {
+        input: Box<Node>,
+        functions: Vec<WindowFunction>,
+    },
     /// Removes rows that are equal in the given slots.
-    Distinct { input: Box<Node>, keys: Vec<(usize, DataType)> },
+    Distinct {
+        input: Box<Node>,
+        keys: Vec<(usize, DataType)>,
+    },
     /// Sorts; the sort is stable.
-    Sort { input: Box<Node>, keys: Vec<SortKey> },
+    Sort {
+        input: Box<Node>,
+        keys: Vec<SortKey>,
+    },
     /// TOP.
-    Top { input: Box<Node>, count: Scalar, percent: bool, ties: Option<Vec<SortKey>> },
+    Top {
+        input: Box<Node>,
+        count: Scalar,
+        percent: bool,
+        ties: Option<Vec<SortKey>>,
+    },
     /// OFFSET … FETCH.
-    Offset { input: Box<Node>, offset: Scalar, fetch: Option<Scalar> },
+    Offset {
+        input: Box<Node>,
+        offset: Scalar,
+        fetch: Option<Scalar>,
+    },
     /// UNION ALL; outputs of each are copied to `base…` (already cast to the common types).
     Concat { inputs: Vec<Query>, base: usize },
     /// EXCEPT and INTERSECT (distinct), UNION (distinct) is Distinct over Concat.
-    Set { op: SetOp, left: Box<Query>, right: Box<Query>, base: usize, types: Vec<DataType> },
+    Set {
+        op: SetOp,
+        left: Box<Query>,
+        right: Box<Query>,
+        base: usize,
+        types: Vec<DataType>,
+    },
     /// FOR JSON: one NVARCHAR(MAX) row in `base`; `columns` are paths.
-    ForJson { query: Box<Query>, format: JsonFormat, base: usize },
+    ForJson {
+        query: Box<Query>,
+        format: JsonFormat,
+        base: usize,
+    },
 }
 
 /// Kinds of nested-loop join.
