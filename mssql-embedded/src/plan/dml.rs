@@ -144,6 +144,8 @@ pub struct Update {
     pub locator: usize,
     /// New values by column position, over the query's buffer (the old row).
     pub set: Vec<(usize, Scalar, DataType)>,
+    /// Slot of the first column of the new row in the query's buffer.
+    pub inserted: usize,
     /// Variables assigned per row; those of `@v = column = x` come after the new row is made and
     /// read it from `inserted` slots.
     pub assign: Vec<Assign>,

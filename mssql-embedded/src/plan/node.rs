@@ -15,6 +15,9 @@ use super::{Cond, Scalar};
 pub struct Query {
     /// Its level; its buffer is number `level` of the environment.
     pub level: usize,
+    /// Whether it reads slots of the levels above it. One that does not yields the same rows however
+    /// often it is opened within a statement, apart from functions such as NEWID.
+    pub correlated: bool,
     /// How many slots its buffer has.
     pub width: usize,
     /// The operator tree.
@@ -211,8 +214,9 @@ pub struct Scan {
     pub locator: Option<usize>,
 }
 
-/// The part of an index to read. Expressions are cast to the key columns' types and may use slots
-/// filled by operators to the left.
+/// The part of an index to read. The binder has converted the expressions so that their values can be
+/// encoded with the key columns' types (text may be longer than the column, never cut); they may use
+/// slots filled by operators to the left. A bound that evaluates to NULL finds nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Seek {
     /// Equalities on the first key columns. A NULL value finds nothing, unless flagged as IS NULL.
