@@ -7,6 +7,8 @@ pub mod access;
 pub mod ast;
 pub mod bind;
 pub mod catalog;
+pub mod clock;
+pub mod engine;
 pub mod error;
 pub mod func;
 pub mod lock;
