@@ -3,18 +3,36 @@
 //! A value does not know its declared type. `Int` serves TINYINT to BIGINT, `Str` serves the four
 //! character types; the binder carries the [`DataType`] beside every expression.
 
+pub mod arith;
 mod collation;
+pub mod compare;
+pub mod convert;
 mod data_type;
+pub mod date_format;
+pub mod date_parse;
+pub mod date_part;
+pub mod datetime;
+pub mod decimal;
+pub(crate) mod errors;
+pub(crate) mod fold;
+pub mod guid;
+pub mod number_text;
+pub mod precedence;
+pub mod text;
+mod type_name;
 
 use std::sync::Arc;
 
+pub use arith::BinaryOp;
 pub use collation::Collation;
+pub use convert::{CastMode, StoreTarget, cast, store};
 pub use data_type::{DataType, Length};
+pub use type_name::{BareLength, TypeArg};
 
 /// One SQL value.
 ///
 /// `PartialEq` compares representations and is meant for tests; SQL comparison (collation, padding,
-/// decimal scale) is [`compare`](crate::value).
+/// decimal scale) is [`compare::compare`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// NULL of any type.

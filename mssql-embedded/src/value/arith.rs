@@ -1,0 +1,482 @@
+//! Arithmetic: the types of the operators and their evaluation.
+
+use super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY};
+use super::precedence::{check_implicit, common_type, concat_type};
+use super::{DataType, Value, decimal, errors};
+use crate::error::SqlResult;
+
+/// A binary arithmetic, bitwise or concatenation operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`: sum, concatenation, date plus days.
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+    /// `&`
+    BitAnd,
+    /// `|`
+    BitOr,
+    /// `^`
+    BitXor,
+}
+
+impl BinaryOp {
+    /// The word messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Subtract => "subtract",
+            Self::Multiply => "multiply",
+            Self::Divide => "divide",
+            Self::Modulo => "modulo",
+            Self::BitAnd => "'&'",
+            Self::BitOr => "'|'",
+            Self::BitXor => "'^'",
+        }
+    }
+
+    fn is_bitwise(self) -> bool {
+        matches!(self, Self::BitAnd | Self::BitOr | Self::BitXor)
+    }
+}
+
+/// What an operator does with two operand types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The type the left operand is converted to first.
+    pub left: DataType,
+    /// The type the right operand is converted to first.
+    pub right: DataType,
+    /// The type of the result.
+    pub result: DataType,
+}
+
+impl Operation {
+    fn same(ty: DataType) -> Self {
+        Self {
+            left: ty.clone(),
+            right: ty.clone(),
+            result: ty,
+        }
+    }
+}
+
+/// The type of `a op b`.
+///
+/// # Errors
+///
+/// 206, 402 or 8117 when the operator does not take these types.
+pub fn arith_type(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<DataType> {
+    operation(op, a, b).map(|o| o.result)
+}
+
+/// The operand and result types of `a op b`.
+///
+/// # Errors
+///
+/// 206, 402 or 8117 when the operator does not take these types.
+pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operation> {
+    let stringy = |t: &DataType| t.is_string() || t.is_binary();
+    let null = |t: &DataType| matches!(t, DataType::Null);
+    if null(a) && null(b) {
+        return Ok(Operation::same(DataType::Int));
+    }
+    if op == BinaryOp::Add && (stringy(a) || null(a)) && (stringy(b) || null(b)) {
+        let ty = concat_type(a, b)?;
+        return Ok(Operation {
+            left: or(a, &ty),
+            right: or(b, &ty),
+            result: ty,
+        });
+    }
+    for ty in [a, b] {
+        if matches!(ty, DataType::UniqueIdentifier) {
+            return Err(errors::invalid_operand(ty, op.name()));
+        }
+    }
+    if a.is_datetime() || b.is_datetime() {
+        return date_operation(op, a, b);
+    }
+    if a.is_string() && b.is_string() {
+        return Err(errors::invalid_operand(a, op.name()));
+    }
+    let ty = common_type(a, b)?;
+    if op.is_bitwise() {
+        return match ty {
+            DataType::Bit => Ok(Operation::same(ty)),
+            _ if ty.is_integer() => Ok(Operation::same(ty)),
+            _ => Err(errors::incompatible(a, b, op.name())),
+        };
+    }
+    match ty {
+        DataType::Bit => Err(errors::incompatible(a, b, op.name())),
+        DataType::Decimal { .. } => Ok(decimal_operation(op, a, b, &ty)),
+        DataType::Float | DataType::Real if op == BinaryOp::Modulo => {
+            Err(errors::incompatible(a, b, op.name()))
+        }
+        _ if ty.is_numeric() => Ok(Operation::same(ty)),
+        _ => Err(errors::invalid_operand(&ty, op.name())),
+    }
+}
+
+fn or(ty: &DataType, other: &DataType) -> DataType {
+    if matches!(ty, DataType::Null) {
+        other.clone()
+    } else {
+        ty.clone()
+    }
+}
+
+/// DATETIME and SMALLDATETIME take numbers of days; the newer types take nothing.
+fn date_operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operation> {
+    let old = |t: &DataType| matches!(t, DataType::DateTime | DataType::SmallDateTime);
+    for (ty, other) in [(a, b), (b, a)] {
+        if ty.is_datetime() && !old(ty) {
+            return Err(if other.is_datetime() && !old(other) {
+                errors::invalid_operand(ty, op.name())
+            } else {
+                errors::operand_clash(other, ty)
+            });
+        }
+    }
+    if !matches!(op, BinaryOp::Add | BinaryOp::Subtract) {
+        let date = if old(a) { a } else { b };
+        return Err(errors::invalid_operand(date, op.name()));
+    }
+    check_implicit(a, &DataType::DateTime)?;
+    check_implicit(b, &DataType::DateTime)?;
+    let small = [a, b].iter().all(|t| !matches!(t, DataType::DateTime));
+    let result = if small {
+        DataType::SmallDateTime
+    } else {
+        DataType::DateTime
+    };
+    Ok(Operation {
+        left: DataType::DateTime,
+        right: DataType::DateTime,
+        result,
+    })
+}
+
+fn decimal_operation(op: BinaryOp, a: &DataType, b: &DataType, common: &DataType) -> Operation {
+    let own = |t: &DataType| {
+        t.as_decimal()
+            .map_or_else(|| common.clone(), |(p, s)| DataType::decimal(p, s))
+    };
+    let (left, right) = (own(a), own(b));
+    let (p1, s1, p2, s2) = (
+        i32::from(left.precision()),
+        i32::from(left.scale()),
+        i32::from(right.precision()),
+        i32::from(right.scale()),
+    );
+    let whole = (p1 - s1).max(p2 - s2);
+    let result = match op {
+        BinaryOp::Multiply => product_like(p1 + p2 + 1, s1 + s2),
+        BinaryOp::Divide => {
+            let scale = 6.max(s1 + p2 + 1);
+            product_like(p1 - s1 + s2 + scale, scale)
+        }
+        BinaryOp::Modulo => {
+            let scale = s1.max(s2);
+            decimal_of((p1 - s1).min(p2 - s2) + scale, scale)
+        }
+        _ => {
+            let scale = s1.max(s2);
+            let precision = scale + whole + 1;
+            let scale = if precision > 38 {
+                scale.min(38 - whole.min(38))
+            } else {
+                scale
+            };
+            decimal_of(precision, scale)
+        }
+    };
+    Operation {
+        left,
+        right,
+        result,
+    }
+}
+
+fn decimal_of(precision: i32, scale: i32) -> DataType {
+    DataType::decimal(precision.clamp(1, 38) as u8, scale.clamp(0, 38) as u8)
+}
+
+/// Products and quotients beyond 38 digits keep at least six digits after the point, or all of
+/// them when there were fewer.
+fn product_like(precision: i32, scale: i32) -> DataType {
+    if precision <= 38 {
+        return decimal_of(precision, scale);
+    }
+    let whole = precision - scale;
+    decimal_of(38, scale.min((38 - whole).max(6)))
+}
+
+/// `a op b`, with operands already of the types [`operation`] names and `ty` its result.
+///
+/// # Errors
+///
+/// 8115 when the result does not fit, 8134 for division by zero, 517 for dates.
+pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Value> {
+    match (a, b) {
+        (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
+        (Value::Int(x), Value::Int(y)) => integer(op, *x, *y, ty),
+        (Value::Bit(x), Value::Bit(y)) => Ok(Value::Bit(match op {
+            BinaryOp::BitAnd => x & y,
+            BinaryOp::BitOr => x | y,
+            _ => x ^ y,
+        })),
+        (Value::Float(x), Value::Float(y)) => float(op, *x, *y, ty),
+        (Value::Decimal { units: x, scale: s }, Value::Decimal { units: y, scale: t }) => {
+            exact(op, (*x, *s), (*y, *t), ty)
+        }
+        (Value::Str(x), Value::Str(y)) => {
+            let joined: Vec<u16> = x.iter().chain(y.iter()).copied().collect();
+            let limit = match ty.length() {
+                Some(super::Length::Limited(n)) => usize::from(n),
+                _ => usize::MAX,
+            };
+            Ok(Value::Str(
+                super::text::fitting_prefix(&joined, ty, limit).into(),
+            ))
+        }
+        (Value::Bytes(x), Value::Bytes(y)) => {
+            let joined: Vec<u8> = x.iter().chain(y.iter()).copied().collect();
+            let end = if ty.is_max() {
+                joined.len()
+            } else {
+                joined.len().min(8000)
+            };
+            Ok(Value::Bytes(joined[..end].into()))
+        }
+        (Value::DateTime { .. }, Value::DateTime { .. }) => dates(op, a, b, ty),
+        _ => Err(errors::invalid_operand(ty, op.name())),
+    }
+}
+
+fn integer(op: BinaryOp, x: i64, y: i64, ty: &DataType) -> SqlResult<Value> {
+    let result = match op {
+        BinaryOp::Add => x.checked_add(y),
+        BinaryOp::Subtract => x.checked_sub(y),
+        BinaryOp::Multiply => x.checked_mul(y),
+        BinaryOp::Divide | BinaryOp::Modulo if y == 0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Divide => x.checked_div(y),
+        BinaryOp::Modulo => Some(x.checked_rem(y).unwrap_or(0)),
+        BinaryOp::BitAnd => Some(x & y),
+        BinaryOp::BitOr => Some(x | y),
+        BinaryOp::BitXor => Some(x ^ y),
+    };
+    result
+        .filter(|n| in_range(*n, ty))
+        .map(Value::Int)
+        .ok_or_else(|| errors::overflow(ty))
+}
+
+/// Whether an integer fits an integer type.
+pub fn in_range(n: i64, ty: &DataType) -> bool {
+    match ty {
+        DataType::TinyInt => (0..=255).contains(&n),
+        DataType::SmallInt => i16::try_from(n).is_ok(),
+        DataType::Int => i32::try_from(n).is_ok(),
+        _ => true,
+    }
+}
+
+fn float(op: BinaryOp, x: f64, y: f64, ty: &DataType) -> SqlResult<Value> {
+    let result = match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Subtract => x - y,
+        BinaryOp::Multiply => x * y,
+        BinaryOp::Divide if y == 0.0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Divide => x / y,
+        _ => return Err(errors::invalid_operand(ty, op.name())),
+    };
+    float_result(result, ty)
+}
+
+/// A floating-point result rounded to its type.
+///
+/// # Errors
+///
+/// 8115 when it is not finite.
+pub fn float_result(value: f64, ty: &DataType) -> SqlResult<Value> {
+    let value = if matches!(ty, DataType::Real) {
+        f64::from(value as f32)
+    } else {
+        value
+    };
+    if value.is_finite() {
+        Ok(Value::Float(value))
+    } else {
+        Err(errors::overflow(ty))
+    }
+}
+
+fn exact(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), ty: &DataType) -> SqlResult<Value> {
+    let scale = ty.scale();
+    let units = match op {
+        BinaryOp::Multiply if s + t >= scale => decimal::multiply(x, y, s + t - scale),
+        BinaryOp::Multiply => {
+            decimal::multiply(x, y, 0).and_then(|units| decimal::rescale(units, s + t, scale))
+        }
+        BinaryOp::Divide | BinaryOp::Modulo if y == 0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Divide => decimal::divide(x, y, i32::from(scale) - i32::from(s) + i32::from(t)),
+        _ => aligned(op, (x, s), (y, t), scale),
+    };
+    let units = units.filter(|u| decimal::fits(*u, ty.precision()));
+    units
+        .map(|units| Value::Decimal { units, scale })
+        .ok_or_else(|| errors::overflow_from("numeric", ty))
+}
+
+/// Sum, difference and remainder, which need both operands at one scale.
+fn aligned(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), scale: u8) -> Option<i128> {
+    let shared = s.max(t);
+    let x = x.checked_mul(decimal::pow10(shared - s))?;
+    let y = y.checked_mul(decimal::pow10(shared - t))?;
+    let units = match op {
+        BinaryOp::Add => x.checked_add(y)?,
+        BinaryOp::Subtract => x.checked_sub(y)?,
+        _ => x.checked_rem(y)?,
+    };
+    decimal::rescale(units, shared, scale)
+}
+
+fn dates(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Value> {
+    let since_1900 = |v: &Value| {
+        Moment::of(v).map_or(0, |m| {
+            m.total_ticks() - i64::from(DAYS_1900) * TICKS_PER_DAY
+        })
+    };
+    let (x, y) = (since_1900(a), since_1900(b));
+    let total = if op == BinaryOp::Add { x + y } else { x - y };
+    Moment::from_total_ticks(total + i64::from(DAYS_1900) * TICKS_PER_DAY, 0)
+        .and_then(|m| m.to_value(ty, ty).ok())
+        .ok_or_else(|| errors::overflow(ty))
+}
+
+/// `-value`.
+///
+/// # Errors
+///
+/// 8115 when the result does not fit, 8117 for types without a sign.
+pub fn negate(value: &Value, ty: &DataType) -> SqlResult<Value> {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::Int(n) => n
+            .checked_neg()
+            .filter(|n| in_range(*n, ty))
+            .map(Value::Int)
+            .ok_or_else(|| errors::overflow(ty)),
+        Value::Decimal { units, scale } => Ok(Value::Decimal {
+            units: -units,
+            scale: *scale,
+        }),
+        Value::Float(f) => Ok(Value::Float(-f)),
+        _ => Err(errors::invalid_operand(ty, "minus")),
+    }
+}
+
+/// `~value`.
+///
+/// # Errors
+///
+/// 8117 for anything but integers and BIT.
+pub fn bit_not(value: &Value, ty: &DataType) -> SqlResult<Value> {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::Int(n) if matches!(ty, DataType::TinyInt) => Ok(Value::Int(!n & 0xFF)),
+        Value::Int(n) => Ok(Value::Int(!n)),
+        Value::Bit(b) => Ok(Value::Bit(!b)),
+        _ => Err(errors::invalid_operand(ty, "'~'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Collation;
+
+    const C: Collation = Collation::SqlLatin1CiAs;
+
+    fn result(op: BinaryOp, a: DataType, b: DataType) -> String {
+        arith_type(op, &a, &b).unwrap().declaration()
+    }
+
+    #[test]
+    fn decimal_results_follow_the_published_rules() {
+        use BinaryOp as O;
+        let d = DataType::decimal;
+        assert_eq!(result(O::Add, d(5, 2), d(7, 4)), "decimal(8,4)");
+        assert_eq!(result(O::Multiply, d(5, 2), d(7, 4)), "decimal(13,6)");
+        assert_eq!(result(O::Divide, d(5, 2), d(7, 4)), "decimal(17,10)");
+        assert_eq!(result(O::Divide, d(38, 10), d(38, 10)), "decimal(38,6)");
+        assert_eq!(result(O::Multiply, d(38, 4), d(38, 4)), "decimal(38,6)");
+        assert_eq!(result(O::Modulo, d(5, 2), d(7, 4)), "decimal(7,4)");
+        assert_eq!(result(O::Add, d(38, 10), d(38, 0)), "decimal(38,0)");
+    }
+
+    #[test]
+    fn types_meet_as_sql_server_lets_them() {
+        use BinaryOp as O;
+        use DataType as D;
+        assert_eq!(result(O::Add, D::TinyInt, D::TinyInt), "tinyint");
+        assert_eq!(result(O::Add, D::varchar(3, C), D::Int), "int");
+        assert_eq!(
+            result(O::Add, D::varchar(3, C), D::nvarchar(4, C)),
+            "nvarchar(7)"
+        );
+        assert_eq!(result(O::Subtract, D::DateTime, D::Int), "datetime");
+        let number = |op, a, b| arith_type(op, &a, &b).unwrap_err().number;
+        assert_eq!(
+            number(O::Subtract, D::varchar(3, C), D::varchar(3, C)),
+            8117
+        );
+        assert_eq!(number(O::Add, D::Date, D::Int), 206);
+        assert_eq!(number(O::Add, D::UniqueIdentifier, D::Int), 8117);
+        assert_eq!(number(O::Modulo, D::Float, D::Float), 402);
+    }
+
+    #[test]
+    fn overflow_and_division_by_zero_are_errors() {
+        let int = DataType::Int;
+        let eval = |op, x, y| binary(op, &Value::Int(x), &Value::Int(y), &int);
+        let max = i64::from(i32::MAX);
+        assert_eq!(eval(BinaryOp::Add, max, 1).unwrap_err().number, 8115);
+        assert_eq!(eval(BinaryOp::Divide, 1, 0).unwrap_err().number, 8134);
+        assert_eq!(eval(BinaryOp::Divide, -7, 2).unwrap(), Value::Int(-3));
+        assert_eq!(eval(BinaryOp::Modulo, -7, 2).unwrap(), Value::Int(-1));
+    }
+
+    #[test]
+    fn decimal_division_cuts_off_and_multiplication_rounds() {
+        let ty = arith_type(
+            BinaryOp::Divide,
+            &DataType::decimal(2, 1),
+            &DataType::decimal(1, 0),
+        )
+        .unwrap();
+        let (two, three) = (
+            Value::Decimal {
+                units: 20,
+                scale: 1,
+            },
+            Value::Decimal { units: 3, scale: 0 },
+        );
+        let third = binary(BinaryOp::Divide, &two, &three, &ty).unwrap();
+        assert_eq!(
+            third,
+            Value::Decimal {
+                units: 666_666,
+                scale: 6
+            }
+        );
+    }
+}

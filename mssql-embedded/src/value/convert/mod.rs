@@ -1,0 +1,134 @@
+//! Conversions between types: CAST, CONVERT, assignment and storage.
+
+mod to_binary;
+mod to_date;
+mod to_number;
+mod to_text;
+
+use super::{DataType, Length, Value, errors, guid, text};
+use crate::error::{SqlError, SqlResult};
+
+/// Why a conversion happens, which decides what becomes of text that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CastMode {
+    /// CAST and CONVERT: cut off silently.
+    Explicit,
+    /// Variables, parameters and operands: cut off silently.
+    Assign,
+    /// Columns: refused with 8152, which [`store`] completes to 2628.
+    Store,
+}
+
+/// The column a value is about to be stored in, for the message of 2628.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreTarget<'a> {
+    /// `database.schema.table`.
+    pub table: &'a str,
+    /// The column.
+    pub column: &'a str,
+}
+
+/// The value as another type.
+///
+/// # Errors
+///
+/// 529 when there is no such conversion, and the numbers of the conversion itself: 220, 232, 241,
+/// 242, 244, 245, 248, 281, 295, 8114, 8115, 8152, 8169, 8170.
+pub fn cast(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+    mode: CastMode,
+) -> SqlResult<Value> {
+    if value.is_null() || matches!(to, DataType::Null) || (from == to && style.is_none()) {
+        return Ok(value.clone());
+    }
+    match to {
+        DataType::Null => Ok(value.clone()),
+        DataType::Bit => to_number::bit(value, from, to),
+        DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => {
+            to_number::integer(value, from, to)
+        }
+        DataType::Decimal { .. } => to_number::decimal(value, from, to),
+        DataType::Real | DataType::Float => to_number::float(value, from, to),
+        DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..) => to_text::text(value, from, to, style, mode),
+        DataType::Binary(_) | DataType::VarBinary(_) => {
+            to_binary::binary(value, from, to, style, mode)
+        }
+        DataType::UniqueIdentifier => to_guid(value, from, to),
+        _ => to_date::date(value, from, to, style),
+    }
+}
+
+/// The value as it is stored in a column.
+///
+/// # Errors
+///
+/// Those of [`cast`], with 2628 naming table, column and the start of the value when text or
+/// binary data is too long.
+pub fn store(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    target: &StoreTarget<'_>,
+) -> SqlResult<Value> {
+    cast(value, from, to, None, CastMode::Store).map_err(|error| {
+        if error.number == 8152 {
+            truncated_in(value, to, target)
+        } else {
+            error
+        }
+    })
+}
+
+fn truncated_in(value: &Value, to: &DataType, target: &StoreTarget<'_>) -> SqlError {
+    let limit = match to.length() {
+        Some(Length::Limited(n)) => usize::from(n),
+        _ => usize::MAX,
+    };
+    let shown = match value {
+        Value::Str(s) => text::to_string(text::fitting_prefix(s, to, limit)),
+        _ => String::new(),
+    };
+    let StoreTarget { table, column } = target;
+    SqlError::new(
+        2628,
+        format!(
+            "String or binary data would be truncated in table '{table}', column '{column}'. \
+             Truncated value: '{shown}'."
+        ),
+    )
+}
+
+/// 8152, for places that do not know the column.
+pub(crate) fn would_truncate() -> SqlError {
+    SqlError::with(8152, 16, 30, "String or binary data would be truncated.")
+}
+
+fn to_guid(value: &Value, from: &DataType, to: &DataType) -> SqlResult<Value> {
+    match value {
+        Value::Guid(_) => Ok(value.clone()),
+        Value::Str(s) => guid::parse(&text::to_string(s)).map(Value::Guid).ok_or_else(|| {
+            SqlError::with(
+                8169,
+                16,
+                2,
+                "Conversion failed when converting from a character string to uniqueidentifier.",
+            )
+        }),
+        Value::Bytes(bytes) => {
+            let mut stored = [0_u8; 16];
+            let len = bytes.len().min(16);
+            stored[..len].copy_from_slice(&bytes[..len]);
+            Ok(Value::Guid(guid::swap_groups(&stored)))
+        }
+        _ => Err(errors::explicit_refused(from, to)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Conversions into the date and time types.
+
+use super::super::date_parse::{ParseDateError, parse_ordered};
+use super::super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY, datetime_ticks};
+use super::super::{DataType, Value, decimal, errors, text};
+use crate::error::{SqlError, SqlResult};
+
+pub(super) fn date(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+) -> SqlResult<Value> {
+    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let moment = match value {
+        Value::Str(s) => return from_text(&text::to_string(s), from, to, style),
+        Value::Date(_) if matches!(to, DataType::Time(_)) => {
+            return Err(errors::explicit_refused(from, to));
+        }
+        Value::Time(_) if matches!(to, DataType::Date) => {
+            return Err(errors::explicit_refused(from, to));
+        }
+        Value::Date(_) | Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
+            Moment::of(value)
+        }
+        Value::Bit(b) if old => from_days(f64::from(u8::from(*b))),
+        Value::Int(n) if old => from_days(*n as f64),
+        Value::Decimal { units, scale } if old => from_days(decimal::to_f64(*units, *scale)),
+        Value::Float(f) if old => from_days(*f),
+        Value::Bytes(bytes) if matches!(to, DataType::DateTime) => from_bytes(bytes),
+        Value::Bytes(_) => {
+            return Err(SqlError::unsupported(format!(
+                "conversion from binary to {}",
+                to.name()
+            )));
+        }
+        _ => return Err(errors::explicit_refused(from, to)),
+    };
+    match moment {
+        Some(moment) => moment.to_value(from, to),
+        None => Err(errors::overflow(to)),
+    }
+}
+
+fn from_days(days: f64) -> Option<Moment> {
+    if !(-700_000.0..3_000_000.0).contains(&days) {
+        return None;
+    }
+    let whole = days.floor();
+    let ticks = ((days - whole) * TICKS_PER_DAY as f64).round() as i64;
+    let total = (whole as i64 + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks;
+    Moment::from_total_ticks(total, 0)
+}
+
+/// DATETIME's storage: days since 1900 and 1/300 seconds, big-endian, right-aligned.
+fn from_bytes(bytes: &[u8]) -> Option<Moment> {
+    let mut stored = [0_u8; 8];
+    for (to, from) in stored.iter_mut().rev().zip(bytes.iter().rev()) {
+        *to = *from;
+    }
+    let n = u64::from_be_bytes(stored);
+    let (days, units) = ((n >> 32) as i32, i64::from(n as u32));
+    let ticks = datetime_ticks(units);
+    if ticks >= TICKS_PER_DAY {
+        return None;
+    }
+    Moment::from_total_ticks(
+        (i64::from(days) + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks,
+        0,
+    )
+}
+
+fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> SqlResult<Value> {
+    let day_first = matches!(style, Some(3 | 4 | 5 | 103 | 104 | 105));
+    let syntax = || match to {
+        DataType::SmallDateTime => SqlError::with(
+            295,
+            16,
+            3,
+            "Conversion failed when converting character string to smalldatetime data type.",
+        ),
+        _ => errors::not_a_date(),
+    };
+    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let parsed = parse_ordered(s, day_first).map_err(|error| match error {
+        ParseDateError::OutOfRange if old => errors::date_out_of_range(from, to),
+        _ => syntax(),
+    })?;
+    // The older types know neither offsets nor more than milliseconds.
+    if old && (parsed.fraction_digits > 3 || (parsed.offset.is_some() && !parsed.zulu)) {
+        return Err(syntax());
+    }
+    let offset = match to {
+        DataType::DateTimeOffset(_) => parsed.offset.unwrap_or(0),
+        _ => 0,
+    };
+    Moment {
+        days: parsed.days,
+        ticks: parsed.ticks,
+        offset,
+    }
+    .to_value(from, to)
+}

@@ -1,0 +1,106 @@
+//! Conversions into CHAR, VARCHAR, NCHAR and NVARCHAR.
+
+use std::sync::Arc;
+
+use super::super::number_text::format_float;
+use super::super::{DataType, Length, Value, date_format, decimal, errors, guid, text};
+use super::{CastMode, would_truncate};
+use crate::error::{SqlError, SqlResult};
+
+pub(super) fn text(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+    mode: CastMode,
+) -> SqlResult<Value> {
+    let shown = match value {
+        Value::Str(s) => return Ok(Value::Str(fit(s, to, mode)?)),
+        Value::Bytes(bytes) => {
+            return Ok(Value::Str(fit(&bytes_text(bytes, to, style), to, mode)?));
+        }
+        Value::Bit(b) => (if *b { "1" } else { "0" }).to_owned(),
+        Value::Int(n) => n.to_string(),
+        Value::Decimal { units, scale } => decimal::format(*units, *scale),
+        Value::Float(f) => format_float(*f, style.unwrap_or(0)),
+        Value::Guid(g) => guid::format(g),
+        _ => date_format::format(value, from, style)?,
+    };
+    if let Some(Length::Limited(n)) = to.length()
+        && shown.len() > usize::from(n)
+    {
+        return too_long(value, from, to, mode);
+    }
+    Ok(Value::Str(fit(&text::from_str(&shown), to, mode)?))
+}
+
+/// Numbers are never cut off: an integer shows as an asterisk in the old types and is an error in
+/// the Unicode ones, other numbers are errors. Dates are cut off.
+fn too_long(value: &Value, from: &DataType, to: &DataType, mode: CastMode) -> SqlResult<Value> {
+    match value {
+        Value::Int(_) | Value::Bit(_) if !to.is_unicode() => {
+            Ok(Value::Str(fit(&text::from_str("*"), to, mode)?))
+        }
+        Value::Int(_) | Value::Bit(_) => Err(errors::overflow(to)),
+        Value::Decimal { .. } | Value::Float(_) => {
+            Err(errors::overflow_from(from.error_name(), to))
+        }
+        Value::Guid(_) => Err(SqlError::with(
+            8170,
+            16,
+            2,
+            "Insufficient result space to convert uniqueidentifier value to char.",
+        )),
+        _ => {
+            let shown = date_format::format(value, from, None)?;
+            Ok(Value::Str(fit(&text::from_str(&shown), to, mode)?))
+        }
+    }
+}
+
+/// Text brought into a type: its characters, then its length, then the padding of CHAR.
+fn fit(s: &Arc<[u16]>, to: &DataType, mode: CastMode) -> SqlResult<Arc<[u16]>> {
+    let s = match to.collation() {
+        Some(collation) if !to.is_unicode() => text::to_varchar(s, collation),
+        _ => Arc::clone(s),
+    };
+    let Some(Length::Limited(limit)) = to.length() else {
+        return Ok(s);
+    };
+    let limit = usize::from(limit);
+    let kept = text::fitting_prefix(&s, to, limit);
+    let cut = kept.len() < s.len();
+    // Spaces beyond the end are dropped in silence, as ANSI_PADDING has it.
+    if cut && mode == CastMode::Store && s[kept.len()..].iter().any(|u| *u != 0x20) {
+        return Err(would_truncate());
+    }
+    if matches!(to, DataType::Char(..) | DataType::NChar(..)) {
+        let used = if to.is_unicode() {
+            kept.len()
+        } else {
+            text::byte_len(kept, to)
+        };
+        if used < limit {
+            let padding = std::iter::repeat_n(0x20, limit - used);
+            return Ok(kept.iter().copied().chain(padding).collect());
+        }
+    }
+    if cut { Ok(kept.into()) } else { Ok(s) }
+}
+
+fn bytes_text(bytes: &[u8], to: &DataType, style: Option<i32>) -> Arc<[u16]> {
+    match style {
+        Some(1 | 2) => {
+            let prefix = if style == Some(1) { "0x" } else { "" };
+            let digits: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+            text::from_str(&format!("{prefix}{digits}"))
+        }
+        _ if to.is_unicode() => text::from_nvarchar_bytes(bytes),
+        _ => {
+            let collation = to
+                .collation()
+                .unwrap_or(super::super::Collation::SqlLatin1CiAs);
+            text::from_varchar_bytes(bytes, collation)
+        }
+    }
+}

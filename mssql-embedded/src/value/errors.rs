@@ -1,0 +1,193 @@
+//! SQL Server's messages about values, each worded in one place.
+
+use super::DataType;
+use crate::error::SqlError;
+
+/// 206: two types that cannot meet.
+pub(crate) fn operand_clash(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        206,
+        16,
+        2,
+        format!("Operand type clash: {from} is incompatible with {to}"),
+    )
+}
+
+/// 257: a conversion that needs CAST or CONVERT.
+pub(crate) fn implicit_refused(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        257,
+        16,
+        3,
+        format!(
+            "Implicit conversion from data type {from} to {to} is not allowed. Use the CONVERT \
+             function to run this query."
+        ),
+    )
+}
+
+/// 529: a conversion that does not exist.
+pub(crate) fn explicit_refused(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        529,
+        16,
+        2,
+        format!("Explicit conversion from data type {from} to {to} is not allowed."),
+    )
+}
+
+/// 8115: a result that does not fit its type.
+pub(crate) fn overflow(to: &DataType) -> SqlError {
+    overflow_from("expression", to)
+}
+
+/// 8115: a value of a named type that does not fit another.
+pub(crate) fn overflow_from(from: &str, to: &DataType) -> SqlError {
+    let state = if matches!(to, DataType::Decimal { .. }) {
+        8
+    } else {
+        2
+    };
+    SqlError::with(
+        8115,
+        16,
+        state,
+        format!(
+            "Arithmetic overflow error converting {from} to data type {}.",
+            to.error_name()
+        ),
+    )
+}
+
+/// 220: an integer that does not fit TINYINT or SMALLINT.
+pub(crate) fn small_overflow(to: &DataType, value: i64) -> SqlError {
+    let state = if matches!(to, DataType::TinyInt) {
+        2
+    } else {
+        1
+    };
+    SqlError::with(
+        220,
+        16,
+        state,
+        format!(
+            "Arithmetic overflow error for data type {}, value = {value}.",
+            to.error_name()
+        ),
+    )
+}
+
+/// 232: a floating-point number that does not fit.
+pub(crate) fn float_overflow(to: &DataType, value: f64) -> SqlError {
+    SqlError::with(
+        232,
+        16,
+        3,
+        format!(
+            "Arithmetic overflow error for type {}, value = {value:.6}.",
+            to.error_name()
+        ),
+    )
+}
+
+/// 245: text that is not a number of this type.
+pub(crate) fn conversion_failed(from: &DataType, text: &str, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        245,
+        16,
+        1,
+        format!("Conversion failed when converting the {from} value '{text}' to data type {to}."),
+    )
+}
+
+/// 8114: text that is not a number of this type, without the text.
+pub(crate) fn error_converting(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        8114,
+        16,
+        5,
+        format!("Error converting data type {from} to {to}."),
+    )
+}
+
+/// 241: text that is not a date or time.
+pub(crate) fn not_a_date() -> SqlError {
+    SqlError::new(
+        241,
+        "Conversion failed when converting date and/or time from character string.",
+    )
+}
+
+/// 242: a date outside the range of the target type.
+pub(crate) fn date_out_of_range(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::with(
+        242,
+        16,
+        3,
+        format!(
+            "The conversion of a {from} data type to a {to} data type resulted in an out-of-range \
+             value."
+        ),
+    )
+}
+
+/// 517: date arithmetic that leaves the range of its type.
+pub(crate) fn date_overflow(ty: &DataType) -> SqlError {
+    let name = ty.error_name();
+    SqlError::new(
+        517,
+        format!("Adding a value to a '{name}' column caused an overflow."),
+    )
+}
+
+/// 281: a style CONVERT does not know.
+pub(crate) fn bad_style(style: i32, from: &DataType) -> SqlError {
+    let from = from.error_name();
+    SqlError::new(
+        281,
+        format!(
+            "{style} is not a valid style number when converting from {from} to a character string."
+        ),
+    )
+}
+
+/// 8134.
+pub(crate) fn divide_by_zero() -> SqlError {
+    SqlError::new(8134, "Divide by zero error encountered.")
+}
+
+/// 8117: an operator or function that does not take this type.
+pub(crate) fn invalid_operand(ty: &DataType, operator: &str) -> SqlError {
+    let ty = ty.error_name();
+    SqlError::new(
+        8117,
+        format!("Operand data type {ty} is invalid for {operator} operator."),
+    )
+}
+
+/// 402: two types an operator does not combine.
+pub(crate) fn incompatible(a: &DataType, b: &DataType, operator: &str) -> SqlError {
+    let (a, b) = (a.error_name(), b.error_name());
+    SqlError::new(
+        402,
+        format!("The data types {a} and {b} are incompatible in the {operator} operator."),
+    )
+}
+
+/// 8116: an argument of the wrong type; `position` counts from 1.
+pub(crate) fn invalid_argument(ty: &DataType, position: usize, function: &str) -> SqlError {
+    let ty = ty.error_name();
+    let function = function.to_ascii_lowercase();
+    SqlError::new(
+        8116,
+        format!(
+            "Argument data type {ty} is invalid for argument {position} of {function} function."
+        ),
+    )
+}
