@@ -58,8 +58,8 @@ namespace TsqlCheck
             var created = repository.Migrations.Where(s => s.Tree != null).SelectMany(s =>
                 Collector<CreateTableStatement>.In(s.Tree).Select(t => t.SchemaObjectName)
                     .Concat(Collector<ProcedureStatementBody>.In(s.Tree).Select(p => p.ProcedureReference.Name)))
-                .Select(n => n.BaseIdentifier.Value).ToList();
-            var last = script.LineOffset + script.Tree.ScriptTokenStream.Last().Line;
+                .Select(n => n.BaseIdentifier.Value).Where(n => !n.StartsWith("#")).ToList();
+            var last = script.Line(script.Tree.Batches.Last().Statements.Last());
             foreach (var name in created.Where(c => !dropped.Any(d => Tokens.Same(d.BaseIdentifier.Value, c))))
                 report.Add(file, last, TeardownRule, $"{name} is created by a migration but not dropped");
             foreach (var name in dropped.Where(d => !created.Any(c => Tokens.Same(d.BaseIdentifier.Value, c))))

@@ -14,7 +14,7 @@ namespace TsqlCheck
     /// </summary>
     static class SelfTest
     {
-        static readonly Regex Marker = new Regex(@"\s*(?:--|<!--|#) wrong: ([\w-]+): (.+?)(?: -->)?$");
+        static readonly Regex Marker = new Regex(@"\s*(?:--|<!--|#) wrong: ([\w-]+): ((?:(?!(?:--|#) wrong: ).)+?)(?: -->)?$");
 
         public static int Run(string folder, string scratch)
         {
@@ -51,8 +51,7 @@ namespace TsqlCheck
                 {
                     for (var marker = Marker.Match(lines[i]); marker.Success; marker = Marker.Match(lines[i]))
                     {
-                        expected.AddRange(marker.Groups[2].Value.Split(new[] { " && " }, StringSplitOptions.None)
-                            .Select(reason => new Finding(relative, i + 1, marker.Groups[1].Value, reason)));
+                        expected.Add(new Finding(relative, i + 1, marker.Groups[1].Value, marker.Groups[2].Value));
                         lines[i] = lines[i].Substring(0, marker.Index);
                     }
                 }
@@ -64,7 +63,7 @@ namespace TsqlCheck
         }
 
         static IEnumerable<string> Rules(string folder) =>
-            AllFiles(folder).SelectMany(File.ReadAllLines).Select(l => Marker.Match(l)).Where(m => m.Success).Select(m => m.Groups[1].Value);
+            AllFiles(folder).SelectMany(File.ReadAllLines).SelectMany(l => Regex.Matches(l, @" wrong: ([\w-]+):").Cast<Match>()).Select(m => m.Groups[1].Value);
 
         static IEnumerable<string> AllFiles(string folder) =>
             Directory.GetFiles(folder, "*", SearchOption.AllDirectories).OrderBy(p => p, StringComparer.Ordinal);

@@ -26,6 +26,8 @@ namespace TsqlCheck
                 tree = parser.Value.Parse(new StringReader(script.Text), out var errors);
                 refusals.AddRange(errors.Select(e => new KeyValuePair<string, ParseError>(parser.Key, e)));
             }
+            // The parser adds this at the end of the file when it has already refused something above.
+            if (refusals.Any(r => !IsAftermath(r.Value))) refusals.RemoveAll(r => IsAftermath(r.Value));
             foreach (var same in refusals.GroupBy(r => new { r.Value.Line, r.Value.Message }))
             {
                 var who = string.Join(" and ", same.Select(r => r.Key).Distinct());
@@ -33,6 +35,8 @@ namespace TsqlCheck
             }
             if (refusals.Count == 0) script.Tree = (TSqlScript)tree;
         }
+
+        static bool IsAftermath(ParseError error) => error.Message == "An internal parser error occurred.";
 
         /// <summary>Parses with the newest parser only; null when it refuses.</summary>
         public static TSqlScript TryParse(string text)

@@ -28,7 +28,9 @@ namespace TsqlCheck
 
         public override void Visit(CreateTableStatement node) => Take(node);
         public override void Visit(CreateIndexStatement node) => Take(node);
-        public override void Visit(ProcedureStatementBody node) => Take(node);
+        // Not descended into: a table created inside a procedure is no part of the schema.
+        public override void ExplicitVisit(CreateProcedureStatement node) => Take(node);
+        public override void ExplicitVisit(CreateOrAlterProcedureStatement node) => Take(node);
         public override void Visit(CreateRoleStatement node) => Take(node);
         public override void Visit(SecurityStatement node) => Take(node);
         public override void Visit(CreateSchemaStatement node) => Take(node);

@@ -1,7 +1,6 @@
 // Microsoft's schema compiler binds all definitions together, as SQL Server 2017 and as Azure SQL.
 using System.Collections.Generic;
 using System.Linq;
-using System.Text.RegularExpressions;
 using Microsoft.SqlServer.Dac.Model;
 using Microsoft.SqlServer.TransactSql.ScriptDom;
 
@@ -34,44 +33,58 @@ namespace TsqlCheck
             }
         }
 
+        // A model that refused one definition takes no further ones, so a new one is built without it.
         void Run(string target, SqlServerVersion version)
         {
-            using (var model = new TSqlModel(version, new TSqlModelOptions()))
+            var accepted = definitions.ToList();
+            while (true)
             {
-                if (!definitions.Any(d => d.Statement is CreateSchemaStatement))
-                    model.AddObjects($"CREATE SCHEMA [{Script.Schema}]");
-                foreach (var definition in definitions)
+                using (var model = new TSqlModel(version, new TSqlModelOptions()))
                 {
-                    try
+                    var refused = Fill(model, accepted);
+                    if (refused == null)
                     {
-                        model.AddOrUpdateObjects(definition.ModelText(), definition.Source, new TSqlObjectOptions());
+                        foreach (var message in model.Validate()) Locate(target, $"SQL{message.Number}", message.Message);
+                        return;
                     }
-                    catch (DacModelException)
-                    {
-                        // The exception repeats every error so far; the model keeps them with their places.
-                    }
+                    foreach (var error in model.GetModelErrors())
+                        Complain(target, refused, error.Line, $"SQL{error.ErrorCode} {error.Message}");
+                    accepted.Remove(refused);
                 }
-                var placed = model.GetModelErrors().ToList();
-                foreach (var error in placed)
-                    Complain(target, definitions.FirstOrDefault(d => d.Source == error.SourceName), error.Line, $"SQL{error.ErrorCode} {error.Message}");
-                foreach (var message in model.Validate())
-                    if (!placed.Any(e => message.Message.Contains(e.Message)))
-                        Locate(target, $"SQL{message.Number}", message.Message);
             }
+        }
+
+        // Returns the first definition that the model refuses, or null when it took all of them.
+        static Definition Fill(TSqlModel model, List<Definition> definitions)
+        {
+            if (!definitions.Any(d => d.Statement is CreateSchemaStatement))
+                model.AddObjects($"CREATE SCHEMA [{Script.Schema}]");
+            foreach (var definition in definitions)
+            {
+                try
+                {
+                    model.AddOrUpdateObjects(definition.ModelText(), definition.Source, new TSqlObjectOptions());
+                }
+                catch (DacModelException)
+                {
+                    return definition;
+                }
+            }
+            return null;
         }
 
         // The compiler's messages name the object and the reference, but no line.
         void Locate(string target, string number, string message)
         {
-            var text = Regex.Replace(message, @"^Error validating element .+?: (?=Sql\w+: )", "");
-            var subject = Regex.Match(text, @"^(Sql\w+): (\[.+?\])(?= |$)");
-            var names = Parts(subject.Groups[2].Value);
-            var isProcedure = subject.Groups[1].Value == "SqlProcedure";
-            var definition = definitions.FirstOrDefault(d => d.Statement is ProcedureStatementBody == isProcedure && Defines(d, names));
-            var reference = Regex.Match(text, @"(?:reference to (?:object|Sql\w+)|following objects:) (\[[^ ]+\])");
-            var parts = Parts(reference.Groups[1].Value).Where(p => !Tokens.Same(p, Script.Schema)).ToList();
-            var line = definition == null ? 1 : definition.LineOfReference(parts.Count > 0 ? parts : names);
-            Complain(target, definition, line, $"{number} {text}");
+            var parsed = ModelMessage.Parse(message);
+            if (SystemObjects.Knows(parsed.Reference)) return;
+            var parts = parsed.Reference.Where(p => !Tokens.Same(p, Script.Schema)).ToList();
+            var definition = parsed.IsPermission
+                ? definitions.FirstOrDefault(d => d.Statement is SecurityStatement && Defines(d, parts))
+                : definitions.FirstOrDefault(d => d.Statement is ProcedureStatementBody == parsed.IsProcedure && Defines(d, parsed.Subject))
+                    ?? definitions.FirstOrDefault(d => Defines(d, parsed.Subject));
+            var line = definition == null ? 1 : definition.LineOfReference(parts.Count > 0 ? parts : parsed.Subject);
+            Complain(target, definition, line, $"{number} {parsed.Text}");
         }
 
         void Complain(string target, Definition definition, int line, string reason)
@@ -81,9 +94,6 @@ namespace TsqlCheck
             if (key == null) complaints[key = new Finding(file, line, Rule, reason)] = new List<string>();
             if (!complaints[key].Contains(target)) complaints[key].Add(target);
         }
-
-        static List<string> Parts(string name) =>
-            Regex.Matches(name, @"\[((?:[^\]]|\]\])*)\]").Cast<Match>().Select(m => m.Groups[1].Value.Replace("]]", "]")).ToList();
 
         // A complaint about a constraint or an index names that object, which its table's definition may contain.
         static bool Defines(Definition definition, IList<string> names)

@@ -7,6 +7,13 @@ namespace TsqlCheck
     {
         public override string Name => "cursor";
 
-        public override void Visit(CursorDefinition node) => Found(node, "a cursor is declared; write the step as one statement over a set");
+        const string Reason = "a cursor is declared; write the step as one statement over a set";
+
+        public override void Visit(DeclareCursorStatement node) => Found(node, Reason);
+
+        public override void Visit(SetVariableStatement node)
+        {
+            if (node.CursorDefinition != null) Found(node, Reason);
+        }
     }
 }

@@ -15,7 +15,7 @@ namespace TsqlCheck
 
         protected override void CheckScript()
         {
-            if (Script.Procedure == null) return;
+            if (Script.Procedure == null || Script.Kind != ScriptKind.Procedure) return;
             header = Header.Of(Script);
             top = Script.Line(Script.Procedure);
             if (header.FirstLine == "") FoundAt(top, "the procedure has no header comment");

@@ -20,6 +20,7 @@ namespace TsqlCheck
         // IF and WHILE end where their last block ends, and that END carries the semicolon.
         void Check(TSqlStatement statement)
         {
+            if (statement is LabelStatement) return;
             var tokens = statement.ScriptTokenStream;
             var last = statement.LastTokenIndex;
             if (tokens[last].TokenType == TSqlTokenType.Semicolon) return;

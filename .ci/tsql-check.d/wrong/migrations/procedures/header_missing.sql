@@ -1,0 +1,8 @@
+CREATE OR ALTER PROCEDURE [$(schema)].header_missing -- wrong: header: the procedure has no header comment
+    @id  BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    SELECT 1 AS x;
+END;

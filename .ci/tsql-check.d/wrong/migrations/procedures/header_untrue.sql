@@ -1,0 +1,16 @@
+-- Shows a header that says less, and more, than the procedure does.
+--
+-- Callers   self-test
+-- Locks     worker_queue: one row -- wrong: header: Locks does not name instances -- wrong: header: Locks names worker_queue
+-- Throws    51003 something else -- wrong: header: Throws does not list 51002 -- wrong: header: Throws lists 51003
+CREATE OR ALTER PROCEDURE [$(schema)].header_untrue
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    UPDATE [$(schema)].instances SET status = N'x' WHERE instance_id = N'y';
+    IF @@ROWCOUNT = 0
+    BEGIN
+        THROW 51002, N'instance is gone', 1;
+    END;
+END;

@@ -1,0 +1,13 @@
+-- Shows a name that begins with sp_.
+--
+-- Callers   self-test
+-- Locks     none
+-- Throws    none
+CREATE OR ALTER PROCEDURE [$(schema)].sp_prefix -- wrong: sp-prefix: the name sp_prefix begins with sp_
+    @id  BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    SELECT 1 AS x;
+END;

@@ -1,0 +1,17 @@
+-- Shows COMMIT and ROLLBACK without a transaction.
+--
+-- Callers   self-test
+-- Locks     none
+-- Throws    none
+CREATE OR ALTER PROCEDURE [$(schema)].transaction_never_begun
+    @id  BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @id = 1
+    BEGIN
+        COMMIT TRANSACTION; -- wrong: transaction: COMMIT on a path with no open transaction
+    END;
+    ROLLBACK TRANSACTION; -- wrong: transaction: ROLLBACK on a path with no open transaction
+END;
