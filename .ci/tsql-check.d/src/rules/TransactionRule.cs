@@ -11,8 +11,8 @@ namespace TsqlCheck
         {
             if (Script.Procedure == null) return;
             new Paths(this, 0).Follow(Script.Procedure);
-            // A helper is called inside its caller's transaction and must leave that one as it was.
-            if (Script.IsHelper) new Paths(this, 1).Follow(Script.Procedure);
+            // Called inside a transaction, a procedure leaves that one as it was or throws.
+            new Paths(this, 1).Follow(Script.Procedure);
         }
 
         sealed class Paths : FlowAnalysis

@@ -2,7 +2,7 @@
 --
 -- Callers   self-test
 -- Locks     what right_claim and right_order lock
--- Throws    51001, 51002 from right_claim
+-- Throws    51001, 51002, 51003 from right_claim
 CREATE OR ALTER PROCEDURE [$(schema)].exec_arguments
     @id  BIGINT
 AS

@@ -2,7 +2,8 @@
 --
 -- Callers   exec_arguments
 -- Locks     instance_locks: one row; instances through _right_helper; worker_queue: the rows it claims and adds
--- Throws    51001 instance id too long
+-- Throws    51003 inside a transaction
+--           51001 instance id too long
 --           51002 the instance is gone, from _right_helper
 CREATE OR ALTER PROCEDURE [$(schema)].right_claim
     @instance_id  NVARCHAR(MAX),
@@ -14,6 +15,11 @@ BEGIN
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @claimed BIGINT;
     DECLARE @taken TABLE (id BIGINT NOT NULL PRIMARY KEY, payload NVARCHAR(MAX) NOT NULL);
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51003, N'call it outside a transaction', 1;
+    END;
 
     IF LEN(@instance_id) > 200
     BEGIN

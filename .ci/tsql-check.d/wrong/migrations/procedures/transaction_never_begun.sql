@@ -13,5 +13,5 @@ BEGIN
     BEGIN
         COMMIT TRANSACTION; -- wrong: transaction: COMMIT on a path with no open transaction
     END;
-    ROLLBACK TRANSACTION; -- wrong: transaction: ROLLBACK on a path with no open transaction
+    ROLLBACK TRANSACTION; -- wrong: transaction: ROLLBACK on a path with no open transaction -- wrong: transaction: ended its caller's transaction
 END;

@@ -36,6 +36,7 @@ DROP PROCEDURE IF EXISTS
     [$(schema)].set_options_missing,
     [$(schema)].sp_prefix,
     [$(schema)].temp_table,
+    [$(schema)].transaction_ends_callers,
     [$(schema)].transaction_in_loop,
     [$(schema)].transaction_never_begun,
     [$(schema)].transaction_open_after_catch,
