@@ -27,9 +27,9 @@ namespace TsqlCheck
         /// <summary>The state after the data access of one statement, nested statements excluded.</summary>
         protected virtual FlowState OnAccess(TSqlFragment access, FlowState state) => state;
 
-        protected void Run(ProcedureStatementBody procedure, int entryDepth)
+        protected void Run(ProcedureStatementBody procedure, FlowState entry)
         {
-            var end = Sequence(procedure.StatementList.Statements, new HashSet<FlowState> { new FlowState(entryDepth, 0) });
+            var end = Sequence(procedure.StatementList.Statements, new HashSet<FlowState> { entry });
             foreach (var state in end) OnExit(LastStatement(procedure), state, Exit.Normal);
         }
 

@@ -16,6 +16,7 @@ namespace TsqlCheck
             "history",
             "kv_store",
             "kv_delta",
+            "session_lanes",
             "worker_queue",
             "sessions",
         };

@@ -11,6 +11,6 @@ BEGIN
 
     BEGIN TRANSACTION;
     DELETE FROM [$(schema)].worker_queue WHERE id = @id;
-    EXEC [$(schema)]._right_helper @instance_id = N'x'; -- wrong: lock-order: instances is touched after worker_queue
+    EXEC [$(schema)]._right_helper @instance_id = N'x'; -- wrong: lock-order: in _right_helper, instances is touched after worker_queue
     COMMIT TRANSACTION;
 END;

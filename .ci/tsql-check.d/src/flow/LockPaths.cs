@@ -1,0 +1,68 @@
+// Follows a procedure and the helpers it executes, and notes where a table is touched against the lock order.
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using Microsoft.SqlServer.TransactSql.ScriptDom;
+
+namespace TsqlCheck
+{
+    sealed class LockPaths : FlowAnalysis
+    {
+        readonly Repository repository;
+        readonly Dictionary<Tuple<string, FlowState>, LockPaths> calls;
+        uint touchedAtExit;
+
+        /// <summary>Where and how the procedure departs from the order; a helper's departures stand at its EXEC.</summary>
+        public readonly List<KeyValuePair<TSqlFragment, string>> Departures = new List<KeyValuePair<TSqlFragment, string>>();
+
+        /// <summary>Tables without a place in the order that a transaction touches.</summary>
+        public readonly HashSet<string> Unplaced = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+
+        LockPaths(Repository repository, Dictionary<Tuple<string, FlowState>, LockPaths> calls)
+        {
+            this.repository = repository;
+            this.calls = calls;
+        }
+
+        public static LockPaths Of(ProcedureStatementBody procedure, Repository repository)
+        {
+            var paths = new LockPaths(repository, new Dictionary<Tuple<string, FlowState>, LockPaths>());
+            paths.Run(procedure, new FlowState(0, 0));
+            return paths;
+        }
+
+        protected override void OnExit(TSqlFragment at, FlowState state, Exit exit) => touchedAtExit |= state.Touched;
+
+        // One statement's tables are locked in an order the optimiser chooses, so they are compared with earlier statements only.
+        protected override FlowState OnAccess(TSqlFragment access, FlowState state)
+        {
+            if (state.Depth == 0) return state;
+            var own = Access.Of(access);
+            Unplaced.UnionWith(own.Touched.Where(t => LockOrder.Place(t) < 0));
+            var added = LockOrder.Bits(own.Touched) & ~state.Touched;
+            if (added != 0 && state.Touched != 0 && LockOrder.First(added) < LockOrder.Last(state.Touched))
+                Depart(access, $"{LockOrder.Tables[LockOrder.First(added)]} is touched after {LockOrder.Tables[LockOrder.Last(state.Touched)]}");
+            var after = new FlowState(state.Depth, state.Touched | added);
+            foreach (var name in own.Called) after = Call(access, name, after);
+            return after;
+        }
+
+        // A helper goes on from what its caller has touched: a table that is already locked may be touched again.
+        FlowState Call(TSqlFragment at, string name, FlowState state)
+        {
+            var callee = repository.ProcedureNamed(name);
+            if (callee == null) return state;
+            var key = Tuple.Create(name, state);
+            if (!calls.TryGetValue(key, out var inner))
+            {
+                calls[key] = inner = new LockPaths(repository, calls);
+                inner.Run(callee.Procedure, state);
+            }
+            if (Header.Of(callee)["Order"] == null)
+                foreach (var departure in inner.Departures) Depart(at, $"in {name}, {departure.Value}");
+            return new FlowState(state.Depth, state.Touched | inner.touchedAtExit);
+        }
+
+        void Depart(TSqlFragment at, string how) => Departures.Add(new KeyValuePair<TSqlFragment, string>(at, how));
+    }
+}
