@@ -6,7 +6,7 @@ mod host;
 use crate::error::SqlResult;
 use crate::value::{DataType, Value};
 
-pub use aggregate::Aggregate;
+pub use aggregate::{Accumulator, Aggregate};
 pub use host::{CatalogFunction, Host, SessionValue};
 
 /// What the binder knows of an argument.
@@ -35,8 +35,10 @@ pub struct Function {
     pub name: &'static str,
     /// Types a call, or refuses it (174, 189, 8116, …).
     pub bind: fn(&[Arg]) -> SqlResult<Signature>,
-    /// Computes it.
-    pub eval: fn(&mut dyn Host, &[Value]) -> SqlResult<Value>,
+    /// Computes it, given the signature that `bind` returned and arguments of its parameter types.
+    pub eval: fn(&mut dyn Host, &Signature, &[Value]) -> SqlResult<Value>,
+    /// Whether the first argument is a date part: a bare word that arrives as constant text.
+    pub date_part: bool,
 }
 
 impl std::fmt::Debug for Function {

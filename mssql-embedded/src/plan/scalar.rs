@@ -1,7 +1,7 @@
 //! Bound expressions and conditions.
 
 use crate::ast::{BinaryOp, CompareOp};
-use crate::func::Function;
+use crate::func::{Function, Signature};
 use crate::value::{Collation, DataType, Value};
 
 use super::Query;
@@ -70,8 +70,8 @@ pub enum Scalar {
         function: &'static Function,
         /// Arguments.
         args: Vec<Scalar>,
-        /// The result type of the signature (some functions need it).
-        ty: DataType,
+        /// The signature that typed the call; functions read types and collations from it.
+        signature: Box<Signature>,
     },
     /// CASE and IIF; branches have the common type.
     Case {

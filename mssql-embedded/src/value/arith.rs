@@ -3,47 +3,25 @@
 use super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY};
 use super::precedence::{check_implicit, common_type, concat_type};
 use super::{DataType, Value, decimal, errors};
+use crate::ast::BinaryOp;
 use crate::error::SqlResult;
 
-/// A binary arithmetic, bitwise or concatenation operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `+`: sum, concatenation, date plus days.
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `%`
-    Modulo,
-    /// `&`
-    BitAnd,
-    /// `|`
-    BitOr,
-    /// `^`
-    BitXor,
+/// The word messages use for an operator.
+fn word(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "subtract",
+        BinaryOp::Mul => "multiply",
+        BinaryOp::Div => "divide",
+        BinaryOp::Mod => "modulo",
+        BinaryOp::BitAnd => "'&'",
+        BinaryOp::BitOr => "'|'",
+        BinaryOp::BitXor => "'^'",
+    }
 }
 
-impl BinaryOp {
-    /// The word messages use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Subtract => "subtract",
-            Self::Multiply => "multiply",
-            Self::Divide => "divide",
-            Self::Modulo => "modulo",
-            Self::BitAnd => "'&'",
-            Self::BitOr => "'|'",
-            Self::BitXor => "'^'",
-        }
-    }
-
-    fn is_bitwise(self) -> bool {
-        matches!(self, Self::BitAnd | Self::BitOr | Self::BitXor)
-    }
+fn is_bitwise(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor)
 }
 
 /// What an operator does with two operand types.
@@ -97,31 +75,31 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
     }
     for ty in [a, b] {
         if matches!(ty, DataType::UniqueIdentifier) {
-            return Err(errors::invalid_operand(ty, op.name()));
+            return Err(errors::invalid_operand(ty, word(op)));
         }
     }
     if a.is_datetime() || b.is_datetime() {
         return date_operation(op, a, b);
     }
     if a.is_string() && b.is_string() {
-        return Err(errors::invalid_operand(a, op.name()));
+        return Err(errors::invalid_operand(a, word(op)));
     }
     let ty = common_type(a, b)?;
-    if op.is_bitwise() {
+    if is_bitwise(op) {
         return match ty {
             DataType::Bit => Ok(Operation::same(ty)),
             _ if ty.is_integer() => Ok(Operation::same(ty)),
-            _ => Err(errors::incompatible(a, b, op.name())),
+            _ => Err(errors::incompatible(a, b, word(op))),
         };
     }
     match ty {
-        DataType::Bit => Err(errors::incompatible(a, b, op.name())),
+        DataType::Bit => Err(errors::incompatible(a, b, word(op))),
         DataType::Decimal { .. } => Ok(decimal_operation(op, a, b, &ty)),
-        DataType::Float | DataType::Real if op == BinaryOp::Modulo => {
-            Err(errors::incompatible(a, b, op.name()))
+        DataType::Float | DataType::Real if op == BinaryOp::Mod => {
+            Err(errors::incompatible(a, b, word(op)))
         }
         _ if ty.is_numeric() => Ok(Operation::same(ty)),
-        _ => Err(errors::invalid_operand(&ty, op.name())),
+        _ => Err(errors::invalid_operand(&ty, word(op))),
     }
 }
 
@@ -139,15 +117,15 @@ fn date_operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operati
     for (ty, other) in [(a, b), (b, a)] {
         if ty.is_datetime() && !old(ty) {
             return Err(if other.is_datetime() && !old(other) {
-                errors::invalid_operand(ty, op.name())
+                errors::invalid_operand(ty, word(op))
             } else {
                 errors::operand_clash(other, ty)
             });
         }
     }
-    if !matches!(op, BinaryOp::Add | BinaryOp::Subtract) {
+    if !matches!(op, BinaryOp::Add | BinaryOp::Sub) {
         let date = if old(a) { a } else { b };
-        return Err(errors::invalid_operand(date, op.name()));
+        return Err(errors::invalid_operand(date, word(op)));
     }
     check_implicit(a, &DataType::DateTime)?;
     check_implicit(b, &DataType::DateTime)?;
@@ -178,12 +156,12 @@ fn decimal_operation(op: BinaryOp, a: &DataType, b: &DataType, common: &DataType
     );
     let whole = (p1 - s1).max(p2 - s2);
     let result = match op {
-        BinaryOp::Multiply => product_like(p1 + p2 + 1, s1 + s2),
-        BinaryOp::Divide => {
+        BinaryOp::Mul => product_like(p1 + p2 + 1, s1 + s2),
+        BinaryOp::Div => {
             let scale = 6.max(s1 + p2 + 1);
             product_like(p1 - s1 + s2 + scale, scale)
         }
-        BinaryOp::Modulo => {
+        BinaryOp::Mod => {
             let scale = s1.max(s2);
             decimal_of((p1 - s1).min(p2 - s2) + scale, scale)
         }
@@ -257,18 +235,18 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Va
             Ok(Value::Bytes(joined[..end].into()))
         }
         (Value::DateTime { .. }, Value::DateTime { .. }) => dates(op, a, b, ty),
-        _ => Err(errors::invalid_operand(ty, op.name())),
+        _ => Err(errors::invalid_operand(ty, word(op))),
     }
 }
 
 fn integer(op: BinaryOp, x: i64, y: i64, ty: &DataType) -> SqlResult<Value> {
     let result = match op {
         BinaryOp::Add => x.checked_add(y),
-        BinaryOp::Subtract => x.checked_sub(y),
-        BinaryOp::Multiply => x.checked_mul(y),
-        BinaryOp::Divide | BinaryOp::Modulo if y == 0 => return Err(errors::divide_by_zero()),
-        BinaryOp::Divide => x.checked_div(y),
-        BinaryOp::Modulo => Some(x.checked_rem(y).unwrap_or(0)),
+        BinaryOp::Sub => x.checked_sub(y),
+        BinaryOp::Mul => x.checked_mul(y),
+        BinaryOp::Div | BinaryOp::Mod if y == 0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Div => x.checked_div(y),
+        BinaryOp::Mod => Some(x.checked_rem(y).unwrap_or(0)),
         BinaryOp::BitAnd => Some(x & y),
         BinaryOp::BitOr => Some(x | y),
         BinaryOp::BitXor => Some(x ^ y),
@@ -292,11 +270,11 @@ pub fn in_range(n: i64, ty: &DataType) -> bool {
 fn float(op: BinaryOp, x: f64, y: f64, ty: &DataType) -> SqlResult<Value> {
     let result = match op {
         BinaryOp::Add => x + y,
-        BinaryOp::Subtract => x - y,
-        BinaryOp::Multiply => x * y,
-        BinaryOp::Divide if y == 0.0 => return Err(errors::divide_by_zero()),
-        BinaryOp::Divide => x / y,
-        _ => return Err(errors::invalid_operand(ty, op.name())),
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div if y == 0.0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Div => x / y,
+        _ => return Err(errors::invalid_operand(ty, word(op))),
     };
     float_result(result, ty)
 }
@@ -322,12 +300,12 @@ pub fn float_result(value: f64, ty: &DataType) -> SqlResult<Value> {
 fn exact(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), ty: &DataType) -> SqlResult<Value> {
     let scale = ty.scale();
     let units = match op {
-        BinaryOp::Multiply if s + t >= scale => decimal::multiply(x, y, s + t - scale),
-        BinaryOp::Multiply => {
+        BinaryOp::Mul if s + t >= scale => decimal::multiply(x, y, s + t - scale),
+        BinaryOp::Mul => {
             decimal::multiply(x, y, 0).and_then(|units| decimal::rescale(units, s + t, scale))
         }
-        BinaryOp::Divide | BinaryOp::Modulo if y == 0 => return Err(errors::divide_by_zero()),
-        BinaryOp::Divide => decimal::divide(x, y, i32::from(scale) - i32::from(s) + i32::from(t)),
+        BinaryOp::Div | BinaryOp::Mod if y == 0 => return Err(errors::divide_by_zero()),
+        BinaryOp::Div => decimal::divide(x, y, i32::from(scale) - i32::from(s) + i32::from(t)),
         _ => aligned(op, (x, s), (y, t), scale),
     };
     let units = units.filter(|u| decimal::fits(*u, ty.precision()));
@@ -343,7 +321,7 @@ fn aligned(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), scale: u8) -> O
     let y = y.checked_mul(decimal::pow10(shared - t))?;
     let units = match op {
         BinaryOp::Add => x.checked_add(y)?,
-        BinaryOp::Subtract => x.checked_sub(y)?,
+        BinaryOp::Sub => x.checked_sub(y)?,
         _ => x.checked_rem(y)?,
     };
     decimal::rescale(units, shared, scale)
@@ -415,11 +393,11 @@ mod tests {
         use BinaryOp as O;
         let d = DataType::decimal;
         assert_eq!(result(O::Add, d(5, 2), d(7, 4)), "decimal(8,4)");
-        assert_eq!(result(O::Multiply, d(5, 2), d(7, 4)), "decimal(13,6)");
-        assert_eq!(result(O::Divide, d(5, 2), d(7, 4)), "decimal(17,10)");
-        assert_eq!(result(O::Divide, d(38, 10), d(38, 10)), "decimal(38,6)");
-        assert_eq!(result(O::Multiply, d(38, 4), d(38, 4)), "decimal(38,6)");
-        assert_eq!(result(O::Modulo, d(5, 2), d(7, 4)), "decimal(7,4)");
+        assert_eq!(result(O::Mul, d(5, 2), d(7, 4)), "decimal(13,6)");
+        assert_eq!(result(O::Div, d(5, 2), d(7, 4)), "decimal(17,10)");
+        assert_eq!(result(O::Div, d(38, 10), d(38, 10)), "decimal(38,6)");
+        assert_eq!(result(O::Mul, d(38, 4), d(38, 4)), "decimal(38,6)");
+        assert_eq!(result(O::Mod, d(5, 2), d(7, 4)), "decimal(7,4)");
         assert_eq!(result(O::Add, d(38, 10), d(38, 0)), "decimal(38,0)");
     }
 
@@ -433,15 +411,12 @@ mod tests {
             result(O::Add, D::varchar(3, C), D::nvarchar(4, C)),
             "nvarchar(7)"
         );
-        assert_eq!(result(O::Subtract, D::DateTime, D::Int), "datetime");
+        assert_eq!(result(O::Sub, D::DateTime, D::Int), "datetime");
         let number = |op, a, b| arith_type(op, &a, &b).unwrap_err().number;
-        assert_eq!(
-            number(O::Subtract, D::varchar(3, C), D::varchar(3, C)),
-            8117
-        );
+        assert_eq!(number(O::Sub, D::varchar(3, C), D::varchar(3, C)), 8117);
         assert_eq!(number(O::Add, D::Date, D::Int), 206);
         assert_eq!(number(O::Add, D::UniqueIdentifier, D::Int), 8117);
-        assert_eq!(number(O::Modulo, D::Float, D::Float), 402);
+        assert_eq!(number(O::Mod, D::Float, D::Float), 402);
     }
 
     #[test]
@@ -450,15 +425,15 @@ mod tests {
         let eval = |op, x, y| binary(op, &Value::Int(x), &Value::Int(y), &int);
         let max = i64::from(i32::MAX);
         assert_eq!(eval(BinaryOp::Add, max, 1).unwrap_err().number, 8115);
-        assert_eq!(eval(BinaryOp::Divide, 1, 0).unwrap_err().number, 8134);
-        assert_eq!(eval(BinaryOp::Divide, -7, 2).unwrap(), Value::Int(-3));
-        assert_eq!(eval(BinaryOp::Modulo, -7, 2).unwrap(), Value::Int(-1));
+        assert_eq!(eval(BinaryOp::Div, 1, 0).unwrap_err().number, 8134);
+        assert_eq!(eval(BinaryOp::Div, -7, 2).unwrap(), Value::Int(-3));
+        assert_eq!(eval(BinaryOp::Mod, -7, 2).unwrap(), Value::Int(-1));
     }
 
     #[test]
     fn decimal_division_cuts_off_and_multiplication_rounds() {
         let ty = arith_type(
-            BinaryOp::Divide,
+            BinaryOp::Div,
             &DataType::decimal(2, 1),
             &DataType::decimal(1, 0),
         )
@@ -470,7 +445,7 @@ mod tests {
             },
             Value::Decimal { units: 3, scale: 0 },
         );
-        let third = binary(BinaryOp::Divide, &two, &three, &ty).unwrap();
+        let third = binary(BinaryOp::Div, &two, &three, &ty).unwrap();
         assert_eq!(
             third,
             Value::Decimal {

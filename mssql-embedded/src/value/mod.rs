@@ -23,7 +23,6 @@ mod type_name;
 
 use std::sync::Arc;
 
-pub use arith::BinaryOp;
 pub use collation::Collation;
 pub use convert::{CastMode, StoreTarget, cast, store};
 pub use data_type::{DataType, Length};
