@@ -1,0 +1,39 @@
+-- Deals with visible messages that belong to no orchestration.
+--
+-- Callers   fetch_orchestration_item, inside its transaction and holding the instance's row
+-- Locks     instance_locks: the row, already held; orchestrator_queue: the messages it drops
+-- Throws    nothing
+--
+-- QueueMessages alone are dropped: nothing will ever ask for them. If anything else is among them
+-- (a cancellation, a completion) its start may still be on the way, so all of them stay, and the
+-- row is parked: it is not looked at again before another message becomes visible.
+CREATE OR ALTER PROCEDURE [$(schema)]._park_orphan
+    @instance_id NVARCHAR(4000),
+    @now_ms      BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF NOT EXISTS (SELECT 1
+                   FROM   [$(schema)].orchestrator_queue AS q
+                   WHERE  q.instance_id = @instance_id
+                     AND  q.visible_at_ms <= @now_ms
+                     AND  q.kind <> N'QueueMessage')
+    BEGIN
+        DELETE FROM [$(schema)].orchestrator_queue
+        WHERE  instance_id = @instance_id
+          AND  visible_at_ms <= @now_ms;
+    END;
+
+    IF EXISTS (SELECT 1
+               FROM   [$(schema)].orchestrator_queue AS q
+               WHERE  q.instance_id = @instance_id)
+    BEGIN
+        EXEC [$(schema)]._release_instance @instance_id = @instance_id, @after_ms = @now_ms;
+    END
+    ELSE
+    BEGIN
+        DELETE FROM [$(schema)].instance_locks
+        WHERE  instance_id = @instance_id;
+    END;
+END;

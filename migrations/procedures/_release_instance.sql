@@ -1,0 +1,33 @@
+-- Frees an instance's row and queues it for the first message that is left.
+--
+-- Callers   fetch_orchestration_item, ack_orchestration_item, abandon_orchestration_item, each
+--           inside its transaction and holding the row
+-- Locks     instance_locks: the row, already held; orchestrator_queue: read only
+-- Throws    nothing
+--
+-- Messages up to @after_ms do not count: fetch parks the ones that belong to no orchestration. The
+-- next message for the instance queues the row again, and then all of them are fetched together.
+-- Nobody can add a message meanwhile, because that takes the row's lock first.
+CREATE OR ALTER PROCEDURE [$(schema)]._release_instance
+    @instance_id    NVARCHAR(4000),
+    @after_ms       BIGINT = -1,
+    @pinned_version BIGINT = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @next_ms BIGINT;
+
+    SELECT TOP (1) @next_ms = q.visible_at_ms
+    FROM   [$(schema)].orchestrator_queue AS q
+    WHERE  q.instance_id = @instance_id
+      AND  q.visible_at_ms > @after_ms
+    ORDER BY q.visible_at_ms;
+
+    UPDATE [$(schema)].instance_locks
+    SET    lock_token = NULL,
+           pinned_version = COALESCE(@pinned_version, pinned_version),
+           lane = CASE WHEN @next_ms IS NULL THEN -2 ELSE COALESCE(@pinned_version, pinned_version) END,
+           not_before_ms = COALESCE(@next_ms, 9223372036854775807)
+    WHERE  instance_id = @instance_id;
+END;

@@ -1,0 +1,234 @@
+-- Ends a turn: everything it decided becomes true, or nothing does.
+--
+-- Callers   Provider::ack_orchestration_item
+-- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
+--           of their ids, before anything else; then the tables in the common order
+-- Throws    51000 called inside a transaction
+--           51001, 51002 an instance id, session id, tag or KV key is unusable
+--           51003 the lease is lost: token unknown, acknowledged, taken over or expired
+--           51005 an event has no id or an id below 1
+--           51006 an event with this id is already stored; the lease is still held
+--
+-- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be
+-- taken over in between. Two turns that send to each other ask for the same two rows in the same
+-- order and cannot deadlock. Everything is a step over sets; the cost follows the size of the delta.
+--
+-- Repeating the call after an unknown outcome is harmless: if the first one was committed the token
+-- is gone and 51003 says so.
+CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
+    @lock_token            NVARCHAR(1000),
+    @execution_id          BIGINT,
+    @history               NVARCHAR(MAX) = NULL,
+    @worker_items          NVARCHAR(MAX) = NULL,
+    @orchestrator_items    NVARCHAR(MAX) = NULL,
+    @cancelled_activities  NVARCHAR(MAX) = NULL,
+    @kv_clear_all          BIT = 0,
+    @kv_changes            NVARCHAR(MAX) = NULL,
+    @set_custom_status     BIT = 0,
+    @custom_status         NVARCHAR(MAX) = NULL,
+    @status                NVARCHAR(100) = NULL,
+    @output                NVARCHAR(MAX) = NULL,
+    @orchestration_name    NVARCHAR(MAX) = NULL,
+    @orchestration_version NVARCHAR(MAX) = NULL,
+    @parent_instance_id    NVARCHAR(4000) = NULL,
+    @pinned_version        BIGINT = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+            @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
+            @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0, @bad_events BIGINT = 0,
+            @locked BIT = 0, @locked_rows BIGINT, @is_end BIT = 0, @lane_version BIGINT;
+    -- Every instance whose row this turn locks, and when its first new message becomes visible.
+    DECLARE @targets TABLE
+    (
+        instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+        first_visible_ms BIGINT NULL
+    );
+
+    IF @orchestrator_items IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._check_instance_ids @list = @orchestrator_items, @path_is_member = 1;
+    END;
+    IF @worker_items IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._check_work_items @worker_items = @worker_items;
+    END;
+    IF @parent_instance_id IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._check_instance_id @instance_id = @parent_instance_id;
+    END;
+    IF @kv_changes IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._check_kv_keys @kv_changes = @kv_changes;
+    END;
+
+    IF @history IS NOT NULL
+    BEGIN
+        SELECT @event_count = COUNT_BIG(*),
+               @bad_events = SUM(CASE WHEN j.event_id >= 1 THEN 0 ELSE 1 END)
+        FROM   OPENJSON(@history) WITH (event_id BIGINT '$.event_id') AS j;
+        IF @bad_events > 0
+        BEGIN
+            THROW 51005, N'an event has no event_id or one below 1; the runtime must number events from 1', 1;
+        END;
+    END;
+
+    IF @orchestrator_items IS NOT NULL
+    BEGIN
+        INSERT INTO @targets (instance_id, first_visible_ms)
+        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, MIN(COALESCE(j.visible_at_ms, 0))
+        FROM   OPENJSON(@orchestrator_items)
+               WITH (instance_id NVARCHAR(400) '$.instance_id', visible_at_ms BIGINT '$.visible_at_ms') AS j
+        GROUP BY j.instance_id COLLATE Latin1_General_100_BIN2;
+    END;
+    INSERT INTO @targets (instance_id, first_visible_ms)
+    SELECT LEFT(@instance_id, 400), NULL
+    WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
+
+    WHILE @locked = 0
+    BEGIN
+        BEGIN TRY
+            BEGIN TRANSACTION;
+
+            IF @orchestrator_items IS NOT NULL
+            BEGIN
+                INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
+                SELECT t.instance_id, -2, 9223372036854775807, NULL, -1
+                FROM   @targets AS t
+                WHERE  t.instance_id <> @instance_id
+                  AND  NOT EXISTS (SELECT 1
+                                   FROM   [$(schema)].instance_locks AS l
+                                   WHERE  l.instance_id = t.instance_id)
+                ORDER BY t.instance_id;
+            END;
+
+            -- @targets is read in the order of its key, so the rows are locked in that order.
+            SELECT @locked_rows = COUNT_BIG(*)
+            FROM   @targets AS t
+            INNER JOIN [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                   ON  l.instance_id = t.instance_id;
+
+            SET @locked = 1;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+            -- 2627: another caller created the row of one of the instances first. It is there now.
+            IF ERROR_NUMBER() <> 2627
+            BEGIN
+                THROW;
+            END;
+        END CATCH;
+    END;
+
+    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+
+    SELECT @lease_end_ms = l.not_before_ms
+    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  l.instance_id = @instance_id
+      AND  l.lock_token = @token;
+
+    IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
+    BEGIN
+        ROLLBACK TRANSACTION;
+        THROW 51003, N'Invalid lock token: the instance lock is unknown, released, expired or taken over', 1;
+    END;
+
+    IF @orchestrator_items IS NOT NULL
+    BEGIN
+        -- A timer that is already due queues behind what is ready now.
+        UPDATE @targets
+        SET    first_visible_ms = @now_ms
+        WHERE  first_visible_ms < @now_ms;
+
+        UPDATE l
+        SET    l.lane = l.pinned_version,
+               l.not_before_ms = t.first_visible_ms
+        FROM   [$(schema)].instance_locks AS l
+        INNER JOIN @targets AS t
+               ON  t.instance_id = l.instance_id
+        WHERE  l.lock_token IS NULL
+          AND  l.not_before_ms > t.first_visible_ms;
+    END;
+
+    -- Only rows with the turn's token, and those were visible when it began.
+    DELETE FROM [$(schema)].orchestrator_queue
+    WHERE  instance_id = @instance_id
+      AND  visible_at_ms <= @now_ms
+      AND  lock_token = @token;
+
+    IF @orchestrator_items IS NOT NULL
+    BEGIN
+        INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
+        SELECT j.instance_id, COALESCE(j.visible_at_ms, @now_ms), j.kind, NULL, 0, j.payload
+        FROM   OPENJSON(@orchestrator_items)
+               WITH (ord BIGINT '$.ord', instance_id NVARCHAR(400) '$.instance_id', kind NVARCHAR(100) '$.kind',
+                     visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j
+        ORDER BY j.ord;
+    END;
+
+    EXEC [$(schema)]._save_execution
+        @instance_id = @instance_id, @execution_id = @execution_id, @now_ms = @now_ms,
+        @event_count = @event_count, @status = @status, @output = @output,
+        @orchestration_name = @orchestration_name, @orchestration_version = @orchestration_version,
+        @parent_instance_id = @parent_instance_id, @pinned_version = @pinned_version,
+        @set_custom_status = @set_custom_status, @custom_status = @custom_status,
+        @lane_version = @lane_version OUTPUT;
+
+    IF @history IS NOT NULL
+    BEGIN
+        BEGIN TRY
+            INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, payload_bytes, payload)
+            SELECT @instance_id, @execution_id, j.event_id, j.payload_bytes, j.payload
+            FROM   OPENJSON(@history)
+                   WITH (event_id BIGINT '$.event_id', payload_bytes BIGINT '$.payload_bytes',
+                         payload NVARCHAR(MAX) '$.payload') AS j;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+            IF ERROR_NUMBER() = 2627
+            BEGIN
+                THROW 51006, N'duplicate event: this execution already has an event with this event_id', 1;
+            END;
+            THROW;
+        END CATCH;
+    END;
+
+    IF @status IN (N'Completed', N'Failed', N'ContinuedAsNew')
+    BEGIN
+        SET @is_end = 1;
+    END;
+    IF @kv_clear_all = 1 OR @kv_changes IS NOT NULL OR @is_end = 1
+    BEGIN
+        EXEC [$(schema)]._apply_kv_changes
+            @instance_id = @instance_id, @now_ms = @now_ms, @clear_all = @kv_clear_all,
+            @kv_changes = @kv_changes, @merge = @is_end;
+    END;
+
+    IF @worker_items IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._add_work_items @worker_items = @worker_items, @now_ms = @now_ms;
+    END;
+
+    -- After the insert: an activity that is scheduled and cancelled in one turn must end up absent.
+    IF @cancelled_activities IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._cancel_activities @cancelled_activities = @cancelled_activities;
+    END;
+
+    EXEC [$(schema)]._release_instance @instance_id = @instance_id, @pinned_version = @lane_version;
+
+    COMMIT TRANSACTION;
+END;

@@ -1,0 +1,209 @@
+-- Leases the instance that has been ready longest and returns its turn.
+--
+-- Callers   Provider::fetch_orchestration_item
+-- Locks     instance_locks: one row (update, found by ix_instance_locks_ready), then
+--           orchestrator_queue: the instance's visible messages
+-- Order     instances and history are read before orchestrator_queue is written; these reads keep
+--           no locks, and the row of instance_locks already keeps every writer out
+-- Throws    51000 called inside a transaction
+--           51013 the token is not a UUID's text
+--
+-- Cost. Instances queue in lanes, one per pinned version, so that versions this caller does not
+-- support are never visited. Looking for work is two seeks per supported lane, whatever waits or is
+-- held. Versions are few: those of the instances that are now in flight.
+--
+-- "Nothing found" is exact. The search takes no locks; then the head of the best lane is claimed
+-- with READPAST, which steps over rows that others are claiming. If that finds nothing, the
+-- candidate is merely being touched (a message is arriving), and it is waited for, by its key and
+-- holding nothing else. Whatever was lost meanwhile starts the search again.
+--
+-- Messages of an instance that never started: QueueMessages are dropped, anything else stays and
+-- the row is parked until another message arrives for it.
+--
+-- The results follow the commit, so a slow reader blocks nobody; the lease protects them.
+CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
+    @lock_token      NVARCHAR(128),
+    @lock_timeout_ms BIGINT,
+    @min_version     BIGINT = NULL,
+    @max_version     BIGINT = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+    IF DATALENGTH(@lock_token) <> 72
+    BEGIN
+        THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
+    END;
+
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @previous BIGINT,
+            @found BIT = 0, @searching BIT = 1, @has_instance BIT, @execution_id BIGINT,
+            @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
+            @name NVARCHAR(MAX), @version NVARCHAR(MAX);
+    DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
+    DECLARE @messages TABLE
+    (
+        queue_id      BIGINT NOT NULL PRIMARY KEY,
+        attempt_count INT NOT NULL,
+        payload       NVARCHAR(MAX) NOT NULL
+    );
+
+    -- Lane -1 holds the instances without a pinned version, which every caller supports. The others
+    -- are found by stepping from one to the next through the index.
+    INSERT INTO @lanes (lane) VALUES (-1);
+    SET @lane = COALESCE(@min_version, 0) - 1;
+    SET @max_version = COALESCE(@max_version, 9223372036854775807);
+    WHILE @lane IS NOT NULL
+    BEGIN
+        SET @previous = @lane;
+        SET @lane = NULL;
+        SELECT TOP (1) @lane = l.lane
+        FROM   [$(schema)].instance_locks AS l
+               WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.lane > @previous
+          AND  l.lane <= @max_version
+        ORDER BY l.lane;
+        IF @lane IS NOT NULL
+        BEGIN
+            INSERT INTO @lanes (lane) VALUES (@lane);
+        END;
+    END;
+
+    WHILE @searching = 1
+    BEGIN
+        SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @candidate = NULL;
+        SELECT TOP (1) @candidate = c.instance_id, @lane = v.lane
+        FROM   @lanes AS v
+        CROSS APPLY
+        (
+            SELECT TOP (1) l.instance_id, l.not_before_ms, l.claim_id
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane = v.lane
+              AND  l.not_before_ms <= @now_ms
+            ORDER BY l.not_before_ms, l.claim_id
+        ) AS c
+        ORDER BY c.not_before_ms, c.claim_id;
+
+        IF @candidate IS NULL
+        BEGIN
+            SET @searching = 0;
+        END
+        ELSE
+        BEGIN
+            BEGIN TRANSACTION;
+
+            -- pinned_version is read so that the row itself is locked with its index entry: writers
+            -- lock the row first, and would otherwise meet this claim half-way.
+            SET @instance_id = NULL;
+            SELECT TOP (1) @instance_id = l.instance_id, @previous = l.pinned_version
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane = @lane
+              AND  l.not_before_ms <= @now_ms
+            ORDER BY l.not_before_ms, l.claim_id;
+
+            IF @instance_id IS NULL
+            BEGIN
+                SELECT @instance_id = l.instance_id
+                FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                WHERE  l.instance_id = @candidate
+                  AND  l.lane = @lane
+                  AND  l.not_before_ms <= @now_ms;
+            END;
+
+            IF @instance_id IS NOT NULL
+            BEGIN
+                SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                EXEC [$(schema)]._find_execution
+                    @instance_id = @instance_id, @now_ms = @now_ms,
+                    @has_instance = @has_instance OUTPUT, @execution_id = @execution_id OUTPUT;
+
+                IF @execution_id IS NOT NULL
+                BEGIN
+                    UPDATE [$(schema)].orchestrator_queue
+                    SET    lock_token = @lock_token,
+                           attempt_count = attempt_count + 1
+                    OUTPUT inserted.queue_id, inserted.attempt_count, inserted.payload
+                    INTO   @messages (queue_id, attempt_count, payload)
+                    WHERE  instance_id = @instance_id
+                      AND  visible_at_ms <= @now_ms;
+
+                    IF @@ROWCOUNT > 0
+                    BEGIN
+                        UPDATE [$(schema)].instance_locks
+                        SET    lock_token = @lock_token,
+                               not_before_ms = @now_ms + @lock_timeout_ms
+                        WHERE  instance_id = @instance_id;
+                        SET @found = 1;
+                        SET @searching = 0;
+                    END
+                    ELSE
+                    BEGIN
+                        EXEC [$(schema)]._release_instance @instance_id = @instance_id;
+                    END;
+                END
+                ELSE
+                BEGIN
+                    EXEC [$(schema)]._park_orphan @instance_id = @instance_id, @now_ms = @now_ms;
+                END;
+            END;
+
+            COMMIT TRANSACTION;
+        END;
+    END;
+
+    IF @found = 0
+    BEGIN
+        SELECT @next_ms = MIN(c.not_before_ms)
+        FROM   @lanes AS v
+        CROSS APPLY
+        (
+            SELECT TOP (1) l.not_before_ms
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane = v.lane
+              AND  l.not_before_ms > @now_ms
+            ORDER BY l.not_before_ms
+        ) AS c;
+
+        SELECT CAST(0 AS BIT) AS found, @next_ms - @now_ms AS next_ready_in_ms,
+               CAST(NULL AS NVARCHAR(400)) AS instance_id, CAST(NULL AS NVARCHAR(500)) AS lock_token,
+               CAST(NULL AS INT) AS attempt_count, CAST(0 AS BIT) AS has_instance,
+               CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name,
+               CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
+               CAST(NULL AS BIGINT) AS execution_id;
+        RETURN;
+    END;
+
+    SELECT @name = i.orchestration_name, @version = i.orchestration_version
+    FROM   [$(schema)].instances AS i
+    WHERE  i.instance_id = @instance_id;
+
+    SELECT @attempt_count = MAX(m.attempt_count)
+    FROM   @messages AS m;
+
+    SELECT CAST(1 AS BIT) AS found, CAST(NULL AS BIGINT) AS next_ready_in_ms,
+           @instance_id AS instance_id, CAST(@lock_token + N':' + @instance_id AS NVARCHAR(500)) AS lock_token,
+           @attempt_count AS attempt_count, @has_instance AS has_instance,
+           @name AS orchestration_name, @version AS orchestration_version,
+           @execution_id AS execution_id;
+
+    SELECT m.queue_id, m.attempt_count, m.payload
+    FROM   @messages AS m
+    ORDER BY m.queue_id;
+
+    SELECT h.event_id, h.payload
+    FROM   [$(schema)].history AS h
+    WHERE  h.instance_id = @instance_id
+      AND  h.execution_id = @execution_id
+    ORDER BY h.event_id;
+
+    SELECT s.kv_key, s.kv_value, s.updated_at_ms
+    FROM   [$(schema)].kv_store AS s
+    WHERE  s.instance_id = @instance_id;
+END;
