@@ -1,12 +1,23 @@
 //! The lock manager: who holds what, who waits for whom, and who must give up.
+//!
+//! It knows nothing of rows or transactions and never blocks: a request that cannot be granted is
+//! queued, and the session's thread waits on the condition variable of [`LockManager::signal`] until
+//! [`LockManager::poll`] gives a verdict. A lock is handed over at the moment it is released, so
+//! nobody can snatch it from the one who is next.
 
+mod deadlock;
+mod hash;
+mod manager;
 mod mode;
+mod resource;
+mod table;
+#[cfg(test)]
+mod tests;
+mod view;
 
+pub use hash::{FastHasher, FastMap, FastSet};
+pub use manager::{LockManager, Reply, Request, WaitCost};
 pub use mode::{Gap, Mode, Strength};
-
-/// The session that owns a lock; its @@SPID.
-pub type LockOwner = u32;
-
-/// All locks of the engine.
-#[derive(Debug, Default)]
-pub struct LockManager {}
+pub use resource::{LockOwner, Resource};
+pub use table::{Grip, Span, Verdict};
+pub use view::{LockInfo, LockStatus};

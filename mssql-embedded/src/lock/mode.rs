@@ -286,7 +286,10 @@ mod tests {
                 assert_eq!(both, b.combine(a));
                 assert!(both.covers(a) && both.covers(b), "{a} {b} {both}");
                 for other in all {
-                    assert!(!both.compatible(other) || a.compatible(other), "{a} {b} {other}");
+                    assert!(
+                        !both.compatible(other) || a.compatible(other),
+                        "{a} {b} {other}"
+                    );
                 }
             }
         }

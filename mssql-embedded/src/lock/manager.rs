@@ -1,0 +1,566 @@
+//! Granting, queueing and releasing locks.
+
+use std::sync::Arc;
+
+use parking_lot::Condvar;
+
+use super::hash::FastMap;
+use super::table::{Grant, Grip, Owner, Slot, Span, TableUse, Verdict, Wait, Waiter, brief_place};
+use super::{LockOwner, Mode, Resource, Strength};
+use crate::catalog::ObjectId;
+
+/// How many row locks later a failed escalation is tried again.
+const ESCALATION_RETRY: u32 = 1250;
+
+/// A request for a lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r> {
+    /// Who asks.
+    pub owner: LockOwner,
+    /// For what.
+    pub resource: &'r Resource,
+    /// In which mode.
+    pub mode: Mode,
+    /// For how long.
+    pub span: Span,
+    /// What the deadlock detector shall know if the request must wait; `None` refuses to wait.
+    pub wait: Option<WaitCost>,
+}
+
+/// How dear a waiting session is to the deadlock detector.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WaitCost {
+    /// SET DEADLOCK_PRIORITY: the lowest is sacrificed first.
+    pub priority: i32,
+    /// How much a rollback would undo: among equals the cheapest is sacrificed.
+    pub undo: u64,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// The lock is held.
+    Granted(Grip),
+    /// Nothing was recorded: a lock on the whole table makes it unnecessary, or the request was only
+    /// a test.
+    Free,
+    /// It is not available, and the request did not want to wait.
+    Refused,
+    /// The session is in the queue; ask [`LockManager::poll`].
+    Queued,
+    /// Waiting would close a cycle of waits, and this session is the one to give up.
+    Deadlock,
+}
+
+/// All locks of the engine.
+#[derive(Debug, Default)]
+pub struct LockManager {
+    by_resource: FastMap<Resource, u32>,
+    pub(super) slots: Vec<Slot>,
+    free: Vec<u32>,
+    pub(super) owners: FastMap<LockOwner, Owner>,
+    serial: u64,
+    /// How many grants protect a gap. While there is none, inserts need not look for one.
+    range_grants: usize,
+}
+
+impl LockManager {
+    /// Asks for a lock. The answer is final unless it is [`Reply::Queued`].
+    pub fn request(&mut self, request: &Request<'_>) -> Reply {
+        let Request {
+            owner,
+            resource,
+            mode,
+            span,
+            wait,
+        } = *request;
+        if self.table_lock_covers(owner, resource, mode) {
+            return Reply::Free;
+        }
+        let Some(&at) = self.by_resource.get(resource) else {
+            if span == Span::Instant {
+                return Reply::Free;
+            }
+            let at = self.new_slot(resource.clone());
+            return Reply::Granted(self.record(at, owner, mode, span));
+        };
+        let slot = &self.slots[at as usize];
+        let held = slot.held_by(owner);
+        let conversion = held.is_some() && span != Span::Instant;
+        let target = match held {
+            Some(held) if conversion => held.combine(mode),
+            _ => mode,
+        };
+        let granted = (conversion && held == Some(target))
+            || !(slot.excluded_by_holders(owner, target)
+                || !conversion && slot.excluded_by_waiters(owner, target, usize::MAX));
+        if granted {
+            if span == Span::Instant {
+                return Reply::Free;
+            }
+            return Reply::Granted(self.record(at, owner, mode, span));
+        }
+        let Some(cost) = wait else {
+            return Reply::Refused;
+        };
+        self.enqueue(
+            at,
+            Waiter {
+                owner,
+                session: span == Span::Session,
+                mode,
+                target,
+                span,
+                conversion,
+            },
+            cost,
+        )
+    }
+
+    /// Where the session's wait stands. A final verdict ends the wait.
+    pub fn poll(&mut self, owner: LockOwner) -> Verdict {
+        let state = self.owners.entry(owner).or_default();
+        match &state.wait {
+            None => Verdict::Victim,
+            Some(Wait {
+                verdict: Verdict::Waiting,
+                ..
+            }) => Verdict::Waiting,
+            Some(_) => state.wait.take().map_or(Verdict::Victim, |w| w.verdict),
+        }
+    }
+
+    /// Leaves the queue: the wait timed out or was interrupted.
+    pub fn cancel(&mut self, owner: LockOwner) {
+        let Some(wait) = self.owners.get_mut(&owner).and_then(|o| o.wait.take()) else {
+            return;
+        };
+        self.leave_queue(owner, wait.slot);
+    }
+
+    /// What wakes the session's thread when its wait ends.
+    pub fn signal(&mut self, owner: LockOwner) -> Arc<Condvar> {
+        Arc::clone(&self.owners.entry(owner).or_default().signal)
+    }
+
+    /// Gives back a brief lock, or undoes a durable request, leaving what was held before it.
+    pub fn release(&mut self, owner: LockOwner, grip: &Grip) {
+        let Some(slot) = self.slots.get_mut(grip.slot as usize) else {
+            return;
+        };
+        if slot.serial != grip.serial {
+            return;
+        }
+        let Some(g) = slot.grant_of(owner, grip.span == Span::Session) else {
+            return;
+        };
+        let grant = &mut slot.granted[g];
+        if grip.span == Span::Brief
+            && let Some(place) = brief_place(grip.mode)
+        {
+            grant.brief[place] = grant.brief[place].saturating_sub(1);
+        } else if grant.durable == grip.durable_after {
+            grant.durable = grip.durable_before;
+            if grip.durable_before.is_none() {
+                self.uncount_row_lock(owner, grip.slot);
+            }
+        }
+        self.refresh(grip.slot, owner, grip.span == Span::Session);
+    }
+
+    /// Releases everything the session holds briefly: a statement ended.
+    pub fn end_statement(&mut self, owner: LockOwner) {
+        let Some(state) = self.owners.get_mut(&owner) else {
+            return;
+        };
+        if std::mem::take(&mut state.counted) {
+            state.tables.values_mut().for_each(TableUse::reset);
+        }
+        for at in std::mem::take(&mut state.brief) {
+            for grant in &mut self.slots[at as usize].granted {
+                if grant.owner == owner {
+                    grant.brief = Default::default();
+                }
+            }
+            self.refresh(at, owner, false);
+        }
+    }
+
+    /// Releases everything but the session's own application locks: a transaction ended.
+    pub fn end_transaction(&mut self, owner: LockOwner) {
+        self.end_statement(owner);
+        let Some(state) = self.owners.get_mut(&owner) else {
+            return;
+        };
+        state.acquisitions = 0;
+        let held = std::mem::take(&mut state.held);
+        for at in held {
+            self.remove_grant(at, owner, false);
+        }
+        if let Some(state) = self.owners.get_mut(&owner) {
+            state.tables.clear();
+        }
+    }
+
+    /// Releases everything: the session ended.
+    pub fn end_session(&mut self, owner: LockOwner) {
+        self.cancel(owner);
+        self.end_transaction(owner);
+        let held = self
+            .owners
+            .get_mut(&owner)
+            .map(|o| std::mem::take(&mut o.held))
+            .unwrap_or_default();
+        for at in held {
+            self.remove_grant(at, owner, true);
+        }
+        self.owners.remove(&owner);
+    }
+
+    /// How many locks the session has taken in its transaction, for [`LockManager::release_since`].
+    pub fn acquisitions(&self, owner: LockOwner) -> u64 {
+        self.owners.get(&owner).map_or(0, |o| o.acquisitions)
+    }
+
+    /// Releases locks first taken after a savepoint. Conversions and table locks that came from
+    /// escalation stay, as they do in SQL Server.
+    pub fn release_since(&mut self, owner: LockOwner, acquisitions: u64) {
+        let Some(state) = self.owners.get(&owner) else {
+            return;
+        };
+        let later: Vec<u32> = state
+            .held
+            .iter()
+            .copied()
+            .filter(|at| {
+                let slot = &self.slots[*at as usize];
+                slot.grant_of(owner, false)
+                    .is_some_and(|g| slot.granted[g].order > acquisitions)
+            })
+            .collect();
+        for at in later {
+            if let Some(g) = self.slots[at as usize].grant_of(owner, false) {
+                self.slots[at as usize].granted[g].durable = None;
+                self.refresh(at, owner, false);
+            }
+        }
+    }
+
+    /// Releases one acquisition of an application lock; false if it is not held.
+    pub fn release_application(
+        &mut self,
+        owner: LockOwner,
+        resource: &Resource,
+        session: bool,
+    ) -> bool {
+        let Some(&at) = self.by_resource.get(resource) else {
+            return false;
+        };
+        let slot = &mut self.slots[at as usize];
+        let Some(g) = slot.grant_of(owner, session) else {
+            return false;
+        };
+        let grant = &mut slot.granted[g];
+        grant.count = grant.count.saturating_sub(1);
+        if grant.count == 0 {
+            grant.durable = None;
+            self.refresh(at, owner, session);
+        }
+        true
+    }
+
+    /// Exchanges the session's row locks on a table for a lock on the table, if it is available at
+    /// once.
+    pub fn escalate(&mut self, owner: LockOwner, table: ObjectId) -> bool {
+        let Some(state) = self.owners.get_mut(&owner) else {
+            return false;
+        };
+        let usage = state.tables.entry(table).or_default();
+        let writes = matches!(
+            usage.mode.strength,
+            Strength::IX | Strength::SIX | Strength::UIX
+        );
+        let reply = self.request(&Request {
+            owner,
+            resource: &Resource::Object(table),
+            mode: if writes { Mode::X } else { Mode::S },
+            span: Span::Transaction,
+            wait: None,
+        });
+        if !matches!(reply, Reply::Granted(_)) {
+            if let Some(usage) = self.table_use(owner, table) {
+                usage.threshold = usage.row_locks + ESCALATION_RETRY;
+            }
+            return false;
+        }
+        let rows: Vec<u32> = self.owners.get(&owner).map_or_else(Vec::new, |state| {
+            let of_table = |at: &u32| self.slots[*at as usize].resource.row_of() == Some(table);
+            state.held.iter().copied().filter(of_table).collect()
+        });
+        for at in rows {
+            if let Some(g) = self.slots[at as usize].grant_of(owner, false) {
+                self.slots[at as usize].granted[g].durable = None;
+                self.refresh(at, owner, false);
+            }
+        }
+        if let Some(usage) = self.table_use(owner, table) {
+            usage.reset();
+        }
+        true
+    }
+
+    /// Whether any gap is protected at all.
+    pub fn has_range_locks(&self) -> bool {
+        self.range_grants > 0
+    }
+
+    /// What the session holds on a resource, by itself and by its transaction.
+    pub fn held(&self, owner: LockOwner, resource: &Resource) -> Option<Mode> {
+        let at = self.by_resource.get(resource)?;
+        self.slots[*at as usize].held_by(owner)
+    }
+
+    /// What the session (or its transaction) holds on an application resource.
+    pub fn held_application(
+        &self,
+        owner: LockOwner,
+        resource: &Resource,
+        session: bool,
+    ) -> Option<Mode> {
+        let slot = &self.slots[*self.by_resource.get(resource)? as usize];
+        Some(slot.granted[slot.grant_of(owner, session)?].mode)
+    }
+
+    fn table_lock_covers(&self, owner: LockOwner, resource: &Resource, mode: Mode) -> bool {
+        resource.row_of().is_some_and(|table| {
+            self.owners
+                .get(&owner)
+                .and_then(|o| o.tables.get(&table))
+                .is_some_and(|usage| usage.mode.table_covers_row(mode))
+        })
+    }
+
+    fn table_use(&mut self, owner: LockOwner, table: ObjectId) -> Option<&mut TableUse> {
+        self.owners.get_mut(&owner)?.tables.get_mut(&table)
+    }
+
+    fn new_slot(&mut self, resource: Resource) -> u32 {
+        self.serial += 1;
+        let at = if let Some(at) = self.free.pop() {
+            let slot = &mut self.slots[at as usize];
+            slot.resource = resource.clone();
+            slot.serial = self.serial;
+            at
+        } else {
+            self.slots.push(Slot {
+                resource: resource.clone(),
+                serial: self.serial,
+                granted: Vec::with_capacity(1),
+                waiting: Default::default(),
+            });
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        };
+        self.by_resource.insert(resource, at);
+        at
+    }
+
+    /// Writes a granted request down.
+    fn record(&mut self, at: u32, owner: LockOwner, mode: Mode, span: Span) -> Grip {
+        let state = self.owners.entry(owner).or_default();
+        state.acquisitions += 1;
+        let slot = &mut self.slots[at as usize];
+        let session = span == Span::Session;
+        let g = slot.grant_of(owner, session).unwrap_or_else(|| {
+            slot.granted
+                .push(Grant::new(owner, session, state.acquisitions));
+            state.held.insert(at);
+            slot.granted.len() - 1
+        });
+        let grant = &mut slot.granted[g];
+        let durable_before = grant.durable;
+        let mut escalation_due = false;
+        let place = brief_place(mode).filter(|_| span == Span::Brief);
+        if let Some(place) = place {
+            if !grant.is_brief() {
+                state.brief.push(at);
+            }
+            // A table is locked for the whole statement, however many cursors ask for it.
+            let once = matches!(slot.resource, Resource::Object(_));
+            grant.brief[place] = if once { 1 } else { grant.brief[place] + 1 };
+        } else {
+            grant.durable = Some(grant.durable.map_or(mode, |held| held.combine(mode)));
+            grant.count += 1;
+            if durable_before.is_none()
+                && let Some(table) = slot.resource.row_of()
+            {
+                let usage = state.tables.entry(table).or_default();
+                usage.row_locks += 1;
+                state.counted = true;
+                escalation_due = usage.row_locks >= usage.threshold;
+            }
+        }
+        let grip = Grip {
+            slot: at,
+            serial: slot.serial,
+            mode,
+            span: if place.is_some() || session {
+                span
+            } else {
+                Span::Transaction
+            },
+            durable_before,
+            durable_after: grant.durable,
+            escalation_due,
+        };
+        let mode = grant.effective();
+        self.set_mode(at, g, mode);
+        grip
+    }
+
+    fn set_mode(&mut self, at: u32, g: usize, mode: Mode) {
+        let slot = &mut self.slots[at as usize];
+        let grant = &mut slot.granted[g];
+        self.range_grants -= usize::from(grant.mode.is_range());
+        self.range_grants += usize::from(mode.is_range());
+        grant.mode = mode;
+        if let Resource::Object(table) = slot.resource
+            && let Some(state) = self.owners.get_mut(&grant.owner)
+        {
+            state.tables.entry(table).or_default().mode = mode;
+        }
+    }
+
+    /// Recomputes a grant after something was taken from it, drops it if nothing is left, and serves
+    /// the queue.
+    fn refresh(&mut self, at: u32, owner: LockOwner, session: bool) {
+        let slot = &mut self.slots[at as usize];
+        let Some(g) = slot.grant_of(owner, session) else {
+            return;
+        };
+        let grant = &slot.granted[g];
+        let (before, after) = (grant.mode, grant.effective());
+        let (is_brief, is_empty) = (grant.is_brief(), grant.is_empty());
+        if !is_brief
+            && let Some(state) = self.owners.get_mut(&owner)
+            && let Some(i) = state.brief.iter().rposition(|b| *b == at)
+        {
+            state.brief.swap_remove(i);
+        }
+        if is_empty {
+            self.remove_grant(at, owner, session);
+        } else if before != after {
+            self.set_mode(at, g, after);
+            self.serve_queue(at);
+        }
+    }
+
+    fn remove_grant(&mut self, at: u32, owner: LockOwner, session: bool) {
+        let slot = &mut self.slots[at as usize];
+        if let Some(g) = slot.grant_of(owner, session) {
+            self.set_mode(at, g, Mode::plain(Strength::Null));
+            self.slots[at as usize].granted.swap_remove(g);
+        }
+        let slot = &self.slots[at as usize];
+        let still_held = slot.granted.iter().any(|g| g.owner == owner);
+        if let Some(state) = self.owners.get_mut(&owner) {
+            if still_held {
+                state.held.insert(at);
+            } else {
+                state.held.remove(&at);
+            }
+        }
+        self.serve_queue(at);
+    }
+
+    fn enqueue(&mut self, at: u32, waiter: Waiter, cost: WaitCost) -> Reply {
+        let owner = waiter.owner;
+        let slot = &mut self.slots[at as usize];
+        let place = if waiter.conversion {
+            slot.waiting.iter().take_while(|w| w.conversion).count()
+        } else {
+            slot.waiting.len()
+        };
+        slot.waiting.insert(place, waiter);
+        self.owners.entry(owner).or_default().wait = Some(Wait {
+            slot: at,
+            verdict: Verdict::Waiting,
+            priority: cost.priority,
+            cost: cost.undo,
+        });
+        while let Some(victim) = self.deadlock_victim(owner) {
+            let Some(wait) = self.owners.get_mut(&victim).and_then(|o| o.wait.take()) else {
+                break;
+            };
+            if victim != owner
+                && let Some(state) = self.owners.get_mut(&victim)
+            {
+                state.wait = Some(Wait {
+                    verdict: Verdict::Victim,
+                    ..wait
+                });
+                state.signal.notify_one();
+            }
+            self.leave_queue(victim, wait.slot);
+            if victim == owner {
+                return Reply::Deadlock;
+            }
+        }
+        Reply::Queued
+    }
+
+    fn leave_queue(&mut self, owner: LockOwner, at: u32) {
+        self.slots[at as usize].waiting.retain(|w| w.owner != owner);
+        self.serve_queue(at);
+    }
+
+    /// Grants every waiter that nothing excludes any more, in order; frees the slot when nobody is
+    /// left.
+    fn serve_queue(&mut self, at: u32) {
+        let mut i = 0;
+        while let Some(waiter) = self.slots[at as usize].waiting.get(i) {
+            let slot = &self.slots[at as usize];
+            let excluded = slot.excluded_by_holders(waiter.owner, waiter.target)
+                || !waiter.conversion && slot.excluded_by_waiters(waiter.owner, waiter.target, i);
+            if excluded {
+                i += 1;
+                continue;
+            }
+            let Some(waiter) = self.slots[at as usize].waiting.remove(i) else {
+                break;
+            };
+            let grip = if waiter.span == Span::Instant {
+                Grip {
+                    slot: at,
+                    serial: 0,
+                    mode: waiter.mode,
+                    span: Span::Instant,
+                    durable_before: None,
+                    durable_after: None,
+                    escalation_due: false,
+                }
+            } else {
+                self.record(at, waiter.owner, waiter.mode, waiter.span)
+            };
+            if let Some(state) = self.owners.get_mut(&waiter.owner) {
+                if let Some(wait) = &mut state.wait {
+                    wait.verdict = Verdict::Granted(grip);
+                }
+                state.signal.notify_one();
+            }
+        }
+        let slot = &mut self.slots[at as usize];
+        if slot.is_empty() && slot.serial != 0 {
+            self.by_resource.remove(&slot.resource);
+            slot.serial = 0;
+            self.free.push(at);
+        }
+    }
+
+    fn uncount_row_lock(&mut self, owner: LockOwner, at: u32) {
+        if let Some(table) = self.slots[at as usize].resource.row_of()
+            && let Some(usage) = self.table_use(owner, table)
+        {
+            usage.row_locks = usage.row_locks.saturating_sub(1);
+        }
+    }
+}

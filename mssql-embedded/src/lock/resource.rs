@@ -1,0 +1,98 @@
+//! What can be locked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::catalog::ObjectId;
+use crate::storage::Key;
+
+/// The session that owns a lock; its @@SPID.
+pub type LockOwner = u32;
+
+/// A lockable thing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// A table, or another object of the catalogue.
+    Object(ObjectId),
+    /// A key of an index. In a unique index these are the key columns, otherwise the row's locator
+    /// follows them.
+    Key {
+        /// The table.
+        table: ObjectId,
+        /// sys.indexes.index_id.
+        index: i32,
+        /// The key.
+        key: Key,
+    },
+    /// The gap behind the last key of an index.
+    KeyEnd {
+        /// The table.
+        table: ObjectId,
+        /// sys.indexes.index_id.
+        index: i32,
+    },
+    /// A row of a heap.
+    Row {
+        /// The table.
+        table: ObjectId,
+        /// The row id.
+        key: Key,
+    },
+    /// A name locked by sp_getapplock.
+    Application {
+        /// The database.
+        database: i32,
+        /// The database principal that may use the lock.
+        principal: i32,
+        /// The name, compared by code unit.
+        name: Arc<[u16]>,
+    },
+}
+
+impl Resource {
+    /// The table whose row or key this is.
+    pub fn row_of(&self) -> Option<ObjectId> {
+        match self {
+            Self::Key { table, .. } | Self::KeyEnd { table, .. } | Self::Row { table, .. } => {
+                Some(*table)
+            }
+            Self::Object(_) | Self::Application { .. } => None,
+        }
+    }
+
+    /// resource_type of sys.dm_tran_locks.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Object(_) => "OBJECT",
+            Self::Key { .. } | Self::KeyEnd { .. } => "KEY",
+            Self::Row { .. } => "RID",
+            Self::Application { .. } => "APPLICATION",
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    /// resource_description of sys.dm_tran_locks; keys show as a hash, as they do there.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(_) => Ok(()),
+            Self::Key { key, .. } => {
+                let hash = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+                    (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)
+                });
+                write!(f, "({:012x})", hash & 0xFFFF_FFFF_FFFF)
+            }
+            Self::KeyEnd { .. } => f.write_str("(ffffffffffff)"),
+            Self::Row { key, .. } => {
+                let row = key.iter().fold(0_u64, |n, b| (n << 8) | u64::from(*b));
+                write!(f, "1:{}:{}", row >> 8, row & 0xFF)
+            }
+            Self::Application {
+                principal, name, ..
+            } => {
+                let shown: Vec<u16> = name.iter().take(32).copied().collect();
+                write!(f, "{principal}:[{}]", String::from_utf16_lossy(&shown))
+            }
+        }
+    }
+}

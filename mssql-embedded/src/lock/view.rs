@@ -1,0 +1,81 @@
+//! Looking at the lock table from outside: sys.dm_tran_locks, and tests.
+
+use super::table::Verdict;
+use super::{LockManager, LockOwner, Mode, Resource};
+
+/// request_status of sys.dm_tran_locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockStatus {
+    /// Held.
+    Grant,
+    /// Waiting without holding anything on the resource.
+    Wait,
+    /// Waiting for a stronger mode than the one held.
+    Convert,
+}
+
+/// One row of sys.dm_tran_locks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockInfo {
+    /// The session.
+    pub owner: LockOwner,
+    /// What is locked.
+    pub resource: Resource,
+    /// The mode held or asked for.
+    pub mode: Mode,
+    /// Held or awaited.
+    pub status: LockStatus,
+    /// Owned by the session rather than its transaction.
+    pub session: bool,
+}
+
+impl LockManager {
+    /// Every lock held or awaited.
+    pub fn list(&self) -> Vec<LockInfo> {
+        let mut list = Vec::new();
+        for slot in self.slots.iter().filter(|s| s.serial != 0) {
+            list.extend(slot.granted.iter().map(|g| LockInfo {
+                owner: g.owner,
+                resource: slot.resource.clone(),
+                mode: g.mode,
+                status: LockStatus::Grant,
+                session: g.session,
+            }));
+            list.extend(slot.waiting.iter().map(|w| LockInfo {
+                owner: w.owner,
+                resource: slot.resource.clone(),
+                mode: w.target,
+                status: if w.conversion {
+                    LockStatus::Convert
+                } else {
+                    LockStatus::Wait
+                },
+                session: w.session,
+            }));
+        }
+        list
+    }
+
+    /// The locks one session holds.
+    pub fn held_by(&self, owner: LockOwner) -> Vec<LockInfo> {
+        let mut list = self.list();
+        list.retain(|l| l.owner == owner && l.status == LockStatus::Grant);
+        list
+    }
+
+    /// Whether a session is waiting for a lock.
+    pub fn is_waiting(&self, owner: LockOwner) -> bool {
+        self.owners
+            .get(&owner)
+            .and_then(|o| o.wait.as_ref())
+            .is_some_and(|w| matches!(w.verdict, Verdict::Waiting))
+    }
+
+    /// How many sessions are waiting for a lock.
+    pub fn waiting(&self) -> usize {
+        self.owners
+            .keys()
+            .filter(|owner| self.is_waiting(**owner))
+            .count()
+    }
+}
