@@ -16,4 +16,6 @@ pub mod parse;
 pub mod plan;
 pub mod session;
 pub mod storage;
+mod tds;
+mod tls;
 pub mod value;

@@ -1,0 +1,246 @@
+//! LOGIN7: who the client is and what it can do.
+
+use super::read::{Reader, utf16_text};
+use super::version::Version;
+use crate::error::{SqlError, SqlResult};
+use crate::session::LoginRequest;
+
+/// OptionFlags2: the client asks for ODBC defaults.
+const ODBC: u8 = 0x02;
+/// OptionFlags2: the client wants Windows authentication.
+const INTEGRATED_SECURITY: u8 = 0x80;
+/// OptionFlags3: the client wants to change its password while logging in.
+const CHANGE_PASSWORD: u8 = 0x01;
+/// OptionFlags3: the extension block holds feature extensions.
+const EXTENSION: u8 = 0x10;
+
+/// Feature extension: UTF-8 collations are understood.
+pub(crate) const FEATURE_UTF8: u8 = 0x0A;
+/// Feature extension: authentication by token.
+const FEATURE_FEDERATED: u8 = 0x02;
+const FEATURE_END: u8 = 0xFF;
+
+/// A parsed LOGIN7.
+#[derive(Clone, Debug)]
+pub(crate) struct Login {
+    /// The protocol both sides speak from here on.
+    pub(crate) version: Version,
+    /// The packet size the client wishes for.
+    pub(crate) packet_size: u32,
+    /// Whether the client understands UTF-8 collations and wants to be told the same.
+    pub(crate) utf8_support: bool,
+    /// What the session gets.
+    pub(crate) request: LoginRequest,
+}
+
+impl Login {
+    /// Reads a LOGIN7 message.
+    pub(crate) fn parse(message: &[u8]) -> SqlResult<Self> {
+        let mut fixed = Reader::new(message);
+        let length = fixed.u32()? as usize;
+        let message = message.get(..length).ok_or_else(invalid)?;
+        let version = Version::from_login(fixed.u32()?).ok_or_else(too_old)?;
+        let packet_size = fixed.u32()?;
+        let _program_version_pid_connection = fixed.bytes(12)?;
+        let _flags1 = fixed.u8()?;
+        let flags2 = fixed.u8()?;
+        let _type_flags = fixed.u8()?;
+        let flags3 = fixed.u8()?;
+        let _time_zone_and_locale = fixed.bytes(8)?;
+        if flags2 & INTEGRATED_SECURITY != 0 {
+            return Err(untrusted());
+        }
+        if flags3 & CHANGE_PASSWORD != 0 {
+            return Err(SqlError::unsupported(
+                "changing a password while logging in",
+            ));
+        }
+        let mut field = |units: usize| -> SqlResult<&[u8]> {
+            let offset = usize::from(fixed.u16()?);
+            let length = usize::from(fixed.u16()?) * units;
+            if length == 0 {
+                return Ok(&[]);
+            }
+            message
+                .get(offset..)
+                .and_then(|rest| rest.get(..length))
+                .ok_or_else(invalid)
+        };
+        let host_name = utf16_text(field(2)?);
+        let user = utf16_text(field(2)?);
+        let password = unscramble(field(2)?);
+        let app_name = utf16_text(field(2)?);
+        let _server_name = field(2)?;
+        let extension = field(1)?;
+        let library = utf16_text(field(2)?);
+        let language = utf16_text(field(2)?);
+        let database = utf16_text(field(2)?);
+        let features = match flags3 & EXTENSION {
+            0 => Features::default(),
+            _ => Features::parse(message, extension)?,
+        };
+        if features.federated {
+            return Err(SqlError::unsupported("a login by access token"));
+        }
+        let request = LoginRequest {
+            user,
+            password,
+            database,
+            app_name,
+            host_name,
+            library,
+            language,
+            odbc: flags2 & ODBC != 0,
+        };
+        Ok(Self {
+            version,
+            packet_size,
+            utf8_support: features.utf8,
+            request,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Features {
+    utf8: bool,
+    federated: bool,
+}
+
+impl Features {
+    /// Reads the list whose offset the extension block holds. Features the server does not
+    /// acknowledge stay off in the client, so unknown ones may be passed over.
+    fn parse(message: &[u8], extension: &[u8]) -> SqlResult<Self> {
+        let offset = Reader::new(extension).u32()? as usize;
+        let mut list = Reader::new(message.get(offset..).ok_or_else(invalid)?);
+        let mut found = Self::default();
+        loop {
+            let feature = list.u8()?;
+            if feature == FEATURE_END {
+                return Ok(found);
+            }
+            let length = list.u32()? as usize;
+            let _data = list.bytes(length)?;
+            match feature {
+                FEATURE_UTF8 => found.utf8 = true,
+                FEATURE_FEDERATED => found.federated = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Undoes the obfuscation of a password: each byte has its halves swapped, then is XORed.
+fn unscramble(bytes: &[u8]) -> String {
+    let plain: Vec<u8> = bytes.iter().map(|b| (b ^ 0xA5).rotate_left(4)).collect();
+    utf16_text(&plain)
+}
+
+fn invalid() -> SqlError {
+    SqlError::with(
+        17832,
+        20,
+        1,
+        "The login packet used to open the connection is structurally invalid; \
+         the connection has been closed.",
+    )
+}
+
+fn too_old() -> SqlError {
+    SqlError::with(
+        17803,
+        20,
+        1,
+        "The client speaks a version of TDS older than 7.1; use a newer client library.",
+    )
+}
+
+fn untrusted() -> SqlError {
+    SqlError::with(
+        18452,
+        14,
+        1,
+        "Login failed. The login is from an untrusted domain and cannot be used with \
+         Integrated authentication.",
+    )
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::tds::write::Put;
+
+    /// A LOGIN7 message as clients build it.
+    pub(crate) fn message(version: u32, user: &str, password: &str, packet_size: u32) -> Vec<u8> {
+        let scrambled: Vec<u8> = password
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .map(|b| b.rotate_left(4) ^ 0xA5)
+            .collect();
+        let plain = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let units = user.encode_utf16().count() + password.encode_utf16().count() + 14;
+        let features = 94 + 2 * units + 4;
+        let fields: [Vec<u8>; 9] = [
+            plain("host"),
+            plain(user),
+            scrambled,
+            plain("app"),
+            plain("srv"),
+            (features as u32).to_le_bytes().to_vec(),
+            plain("lib"),
+            Vec::new(),
+            plain("d"),
+        ];
+        let mut out = Vec::new();
+        out.put_u32(0);
+        out.put_u32(version);
+        out.put_u32(packet_size);
+        out.extend_from_slice(&[0; 12]);
+        out.extend_from_slice(&[0xE0, ODBC, 0, EXTENSION]);
+        out.extend_from_slice(&[0; 8]);
+        let mut offset = 94;
+        for (at, field) in fields.iter().enumerate() {
+            out.put_u16(offset);
+            out.put_u16(if at == 5 { 4 } else { field.len() as u16 / 2 });
+            offset += field.len() as u16;
+        }
+        out.resize(94, 0);
+        fields.iter().for_each(|field| out.extend_from_slice(field));
+        assert_eq!(out.len(), features);
+        out.extend_from_slice(&[FEATURE_UTF8, 0, 0, 0, 0, FEATURE_END]);
+        let length = out.len() as u32;
+        out[..4].copy_from_slice(&length.to_le_bytes());
+        out
+    }
+
+    /// Every field arrives, the password unscrambled.
+    #[test]
+    fn login_fields_are_read() {
+        let login = Login::parse(&message(0x7400_0004, "sa", "Pä$$w😀", 8000)).unwrap();
+        assert_eq!((login.version, login.packet_size), (Version::V74, 8000));
+        assert!(login.utf8_support);
+        let request = login.request;
+        assert_eq!((&*request.user, &*request.password), ("sa", "Pä$$w😀"));
+        assert_eq!((&*request.host_name, &*request.app_name), ("host", "app"));
+        assert_eq!((&*request.library, &*request.database), ("lib", "d"));
+        assert!(request.odbc);
+    }
+
+    /// What cannot be served is refused by name, and cut messages are no login.
+    #[test]
+    fn impossible_logins_are_refused() {
+        assert_eq!(
+            Login::parse(&message(0x7000_0000, "a", "b", 0))
+                .unwrap_err()
+                .number,
+            17803
+        );
+        let good = message(0x7400_0004, "sa", "pw", 0);
+        for end in 0..good.len() {
+            assert!(Login::parse(&good[..end]).is_err());
+        }
+        let mut windows = good.clone();
+        windows[25] |= INTEGRATED_SECURITY;
+        assert_eq!(Login::parse(&windows).unwrap_err().number, 18452);
+    }
+}

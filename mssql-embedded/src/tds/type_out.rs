@@ -1,0 +1,522 @@
+//! Columns and output parameters on their way out: TYPE_INFO and values.
+
+use super::collation::to_wire;
+use super::type_in::DAYS_TO_1900;
+use super::version::Version;
+use super::write::Put;
+use crate::value::{Collation, DataType, Length, Value, date_format, datetime, guid, text};
+
+/// A value does not fit the type it was declared with: a fault of the engine, never of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch;
+
+/// Whether this type travels as TEXT, NTEXT or IMAGE because the client knows no MAX types.
+fn is_legacy_lob(ty: &DataType, version: Version) -> bool {
+    version < Version::V72
+        && matches!(
+            ty,
+            DataType::VarChar(Length::Max, _)
+                | DataType::NVarChar(Length::Max, _)
+                | DataType::VarBinary(Length::Max)
+        )
+}
+
+/// The text type that stands for a date or time type when the client knows none of those of SQL
+/// Server 2008.
+fn text_substitute(ty: &DataType, version: Version) -> Option<DataType> {
+    let units = match ty {
+        _ if version >= Version::V73 => return None,
+        DataType::Date => 10,
+        DataType::Time(_) => 16,
+        DataType::DateTime2(_) => 27,
+        DataType::DateTimeOffset(_) => 34,
+        _ => return None,
+    };
+    Some(DataType::nvarchar(units, Collation::SqlLatin1CiAs))
+}
+
+/// The text that stands for a date or time which the client's version has no type for.
+fn date_text(value: &Value, ty: &DataType) -> Result<Value, Mismatch> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    date_format::format(value, ty, None)
+        .map(|text| Value::text(&text))
+        .map_err(|_| Mismatch)
+}
+
+/// Appends TYPE_INFO, always in the form that admits NULL. Within COLMETADATA the old large types
+/// also carry a table name, left empty.
+pub(crate) fn put_type(ty: &DataType, version: Version, in_metadata: bool, out: &mut Vec<u8>) {
+    if let Some(text) = text_substitute(ty, version) {
+        return put_type(&text, version, in_metadata, out);
+    }
+    if is_legacy_lob(ty, version) {
+        put_legacy_lob_type(ty, in_metadata, out);
+        return;
+    }
+    match *ty {
+        DataType::Null | DataType::Int => out.extend_from_slice(&[0x26, 4]),
+        DataType::Bit => out.extend_from_slice(&[0x68, 1]),
+        DataType::TinyInt => out.extend_from_slice(&[0x26, 1]),
+        DataType::SmallInt => out.extend_from_slice(&[0x26, 2]),
+        DataType::BigInt => out.extend_from_slice(&[0x26, 8]),
+        DataType::Decimal { precision, scale } => {
+            out.extend_from_slice(&[0x6A, decimal_bytes(precision), precision, scale]);
+        }
+        DataType::Real => out.extend_from_slice(&[0x6D, 4]),
+        DataType::Float => out.extend_from_slice(&[0x6D, 8]),
+        DataType::Char(n, collation) => put_text_type(0xAF, n, Some(collation), out),
+        DataType::VarChar(n, collation) => put_text_type(0xA7, bytes(n, 1), Some(collation), out),
+        DataType::NChar(n, collation) => {
+            put_text_type(0xEF, n.saturating_mul(2), Some(collation), out);
+        }
+        DataType::NVarChar(n, collation) => put_text_type(0xE7, bytes(n, 2), Some(collation), out),
+        DataType::Binary(n) => put_text_type(0xAD, n, None, out),
+        DataType::VarBinary(n) => put_text_type(0xA5, bytes(n, 1), None, out),
+        DataType::UniqueIdentifier => out.extend_from_slice(&[0x24, 16]),
+        DataType::Date => out.put_u8(0x28),
+        DataType::Time(scale) => out.extend_from_slice(&[0x29, scale]),
+        DataType::SmallDateTime => out.extend_from_slice(&[0x6F, 4]),
+        DataType::DateTime => out.extend_from_slice(&[0x6F, 8]),
+        DataType::DateTime2(scale) => out.extend_from_slice(&[0x2A, scale]),
+        DataType::DateTimeOffset(scale) => out.extend_from_slice(&[0x2B, scale]),
+    }
+}
+
+fn bytes(length: Length, unit: u16) -> u16 {
+    match length {
+        Length::Limited(n) => n.saturating_mul(unit),
+        Length::Max => 0xFFFF,
+    }
+}
+
+fn put_text_type(token: u8, size: u16, collation: Option<Collation>, out: &mut Vec<u8>) {
+    out.put_u8(token);
+    out.put_u16(size);
+    if let Some(collation) = collation {
+        out.extend_from_slice(&to_wire(collation));
+    }
+}
+
+fn put_legacy_lob_type(ty: &DataType, in_metadata: bool, out: &mut Vec<u8>) {
+    let (token, collation) = match *ty {
+        DataType::NVarChar(_, collation) => (0x63, Some(collation)),
+        DataType::VarChar(_, collation) => (0x23, Some(collation)),
+        _ => (0x22, None),
+    };
+    out.put_u8(token);
+    out.put_u32(0x7FFF_FFFF);
+    if let Some(collation) = collation {
+        out.extend_from_slice(&to_wire(collation));
+    }
+    if in_metadata {
+        out.put_u16(0);
+    }
+}
+
+fn decimal_bytes(precision: u8) -> u8 {
+    match precision {
+        0..=9 => 5,
+        10..=19 => 9,
+        20..=28 => 13,
+        _ => 17,
+    }
+}
+
+/// Appends a value of a type that [`put_type`] announced.
+pub(crate) fn put_value(
+    value: &Value,
+    ty: &DataType,
+    version: Version,
+    out: &mut Vec<u8>,
+) -> Result<(), Mismatch> {
+    if let Some(text) = text_substitute(ty, version) {
+        return put_value(&date_text(value, ty)?, &text, version, out);
+    }
+    if is_legacy_lob(ty, version) {
+        return put_legacy_lob(value, ty, out);
+    }
+    if value.is_null() {
+        put_null(ty, out);
+        return Ok(());
+    }
+    match (ty, value) {
+        (DataType::Bit, Value::Bit(bit)) => out.extend_from_slice(&[1, u8::from(*bit)]),
+        (DataType::TinyInt, Value::Int(n)) => {
+            out.extend_from_slice(&[1, u8::try_from(*n).map_err(|_| Mismatch)?]);
+        }
+        (DataType::SmallInt, Value::Int(n)) => {
+            out.put_u8(2);
+            out.put_u16(i16::try_from(*n).map_err(|_| Mismatch)? as u16);
+        }
+        (DataType::Int, Value::Int(n)) => {
+            out.put_u8(4);
+            out.put_u32(i32::try_from(*n).map_err(|_| Mismatch)? as u32);
+        }
+        (DataType::BigInt, Value::Int(n)) => {
+            out.put_u8(8);
+            out.put_u64(*n as u64);
+        }
+        (
+            DataType::Decimal {
+                precision,
+                scale: declared,
+            },
+            Value::Decimal { units, scale },
+        ) => {
+            if scale != declared {
+                return Err(Mismatch);
+            }
+            put_decimal(*units, *precision, out)?;
+        }
+        (DataType::Real, Value::Float(n)) => {
+            out.put_u8(4);
+            out.put_u32((*n as f32).to_bits());
+        }
+        (DataType::Float, Value::Float(n)) => {
+            out.put_u8(8);
+            out.put_u64(n.to_bits());
+        }
+        (DataType::UniqueIdentifier, Value::Guid(bytes)) => {
+            out.put_u8(16);
+            out.extend_from_slice(&guid::swap_groups(bytes));
+        }
+        (_, Value::Str(units)) => put_text(units, ty, out)?,
+        (DataType::VarBinary(Length::Max), Value::Bytes(bytes)) => {
+            put_chunked(out, |out| out.extend_from_slice(bytes))?;
+        }
+        (DataType::Binary(_) | DataType::VarBinary(_), Value::Bytes(bytes)) => {
+            put_counted(out, |out| out.extend_from_slice(bytes))?;
+        }
+        _ => put_date_time(value, ty, out)?,
+    }
+    Ok(())
+}
+
+fn put_null(ty: &DataType, out: &mut Vec<u8>) {
+    match ty {
+        DataType::VarChar(Length::Max, _)
+        | DataType::NVarChar(Length::Max, _)
+        | DataType::VarBinary(Length::Max) => out.put_u64(u64::MAX),
+        DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_) => out.put_u16(0xFFFF),
+        _ => out.put_u8(0),
+    }
+}
+
+fn put_decimal(units: i128, precision: u8, out: &mut Vec<u8>) -> Result<(), Mismatch> {
+    let size = decimal_bytes(precision);
+    let magnitude = units.unsigned_abs().to_le_bytes();
+    let (kept, cut) = magnitude.split_at(usize::from(size) - 1);
+    if cut.iter().any(|&byte| byte != 0) {
+        return Err(Mismatch);
+    }
+    out.extend_from_slice(&[size, u8::from(units >= 0)]);
+    out.extend_from_slice(kept);
+    Ok(())
+}
+
+fn put_text(units: &[u16], ty: &DataType, out: &mut Vec<u8>) -> Result<(), Mismatch> {
+    match *ty {
+        DataType::NVarChar(Length::Max, _) => put_chunked(out, |out| out.put_units(units)),
+        DataType::NVarChar(..) | DataType::NChar(..) => {
+            put_counted(out, |out| out.put_units(units))
+        }
+        DataType::VarChar(Length::Max, collation) => put_chunked(out, |out| {
+            out.extend_from_slice(&text::varchar_bytes(units, collation))
+        }),
+        DataType::VarChar(_, collation) | DataType::Char(_, collation) => put_counted(out, |out| {
+            out.extend_from_slice(&text::varchar_bytes(units, collation))
+        }),
+        _ => Err(Mismatch),
+    }
+}
+
+/// Bytes after their count as two bytes.
+fn put_counted(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Mismatch> {
+    let at = out.len();
+    out.put_u16(0);
+    put(out);
+    let length = out.len() - at - 2;
+    if length > 8000 {
+        return Err(Mismatch);
+    }
+    out[at..at + 2].copy_from_slice(&(length as u16).to_le_bytes());
+    Ok(())
+}
+
+/// A value of a MAX type as one chunk: its length, the chunk, and the empty chunk that ends it.
+fn put_chunked(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Mismatch> {
+    let at = out.len();
+    out.put_u64(0);
+    out.put_u32(0);
+    put(out);
+    let length = out.len() - at - 12;
+    if length == 0 {
+        return Ok(());
+    }
+    let chunk = u32::try_from(length).map_err(|_| Mismatch)?;
+    out[at..at + 8].copy_from_slice(&(length as u64).to_le_bytes());
+    out[at + 8..at + 12].copy_from_slice(&chunk.to_le_bytes());
+    out.put_u32(0);
+    Ok(())
+}
+
+fn put_date_time(value: &Value, ty: &DataType, out: &mut Vec<u8>) -> Result<(), Mismatch> {
+    match (ty, value) {
+        (DataType::Date, Value::Date(days)) => {
+            out.put_u8(3);
+            put_days(*days, out)?;
+        }
+        (DataType::Time(scale), Value::Time(ticks)) => {
+            out.put_u8(time_bytes(*scale));
+            put_time(*ticks, *scale, out);
+        }
+        (DataType::DateTime2(scale), Value::DateTime { days, ticks }) => {
+            out.put_u8(time_bytes(*scale) + 3);
+            put_time(*ticks, *scale, out);
+            put_days(*days, out)?;
+        }
+        (
+            DataType::DateTimeOffset(scale),
+            Value::DateTimeOffset {
+                days,
+                ticks,
+                offset,
+            },
+        ) => {
+            out.put_u8(time_bytes(*scale) + 5);
+            put_time(*ticks, *scale, out);
+            put_days(*days, out)?;
+            out.put_u16(*offset as u16);
+        }
+        (DataType::DateTime, Value::DateTime { days, ticks }) => {
+            out.put_u8(8);
+            out.put_u32((days - DAYS_TO_1900) as u32);
+            out.put_u32(datetime::ticks_to_datetime(*ticks) as u32);
+        }
+        (DataType::SmallDateTime, Value::DateTime { days, ticks }) => {
+            out.put_u8(4);
+            out.put_u16(u16::try_from(days - DAYS_TO_1900).map_err(|_| Mismatch)?);
+            out.put_u16((ticks / 600_000_000) as u16);
+        }
+        _ => return Err(Mismatch),
+    }
+    Ok(())
+}
+
+fn put_days(days: i32, out: &mut Vec<u8>) -> Result<(), Mismatch> {
+    let [a, b, c, 0] = days.to_le_bytes() else {
+        return Err(Mismatch);
+    };
+    out.extend_from_slice(&[a, b, c]);
+    Ok(())
+}
+
+fn time_bytes(scale: u8) -> u8 {
+    match scale {
+        0..=2 => 3,
+        3..=4 => 4,
+        _ => 5,
+    }
+}
+
+fn put_time(ticks: i64, scale: u8, out: &mut Vec<u8>) {
+    let units = ticks / 10_i64.pow(7_u32.saturating_sub(u32::from(scale)));
+    out.extend_from_slice(&units.to_le_bytes()[..usize::from(time_bytes(scale))]);
+}
+
+/// TEXT, NTEXT and IMAGE: a text pointer and a timestamp that mean nothing, then the bytes.
+fn put_legacy_lob(value: &Value, ty: &DataType, out: &mut Vec<u8>) -> Result<(), Mismatch> {
+    if value.is_null() {
+        out.put_u8(0);
+        return Ok(());
+    }
+    out.put_u8(16);
+    out.extend_from_slice(&[0; 24]);
+    let at = out.len();
+    out.put_u32(0);
+    match (ty, value) {
+        (DataType::NVarChar(..), Value::Str(units)) => out.put_units(units),
+        (DataType::VarChar(_, collation), Value::Str(units)) => {
+            out.extend_from_slice(&text::varchar_bytes(units, *collation));
+        }
+        (DataType::VarBinary(_), Value::Bytes(bytes)) => out.extend_from_slice(bytes),
+        _ => return Err(Mismatch),
+    }
+    let length = u32::try_from(out.len() - at - 4).map_err(|_| Mismatch)?;
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tds::read::Reader;
+    use crate::tds::type_in::read_typed_value;
+
+    const CI: Collation = Collation::SqlLatin1CiAs;
+
+    fn samples() -> Vec<(DataType, Value)> {
+        let text = |s: &str| Value::text(s);
+        let unpaired = Value::Str([0x61, 0xD800, 0x62].as_slice().into());
+        vec![
+            (DataType::Bit, Value::Bit(true)),
+            (DataType::TinyInt, Value::Int(255)),
+            (DataType::SmallInt, Value::Int(-32768)),
+            (DataType::Int, Value::Int(-5)),
+            (DataType::BigInt, Value::Int(i64::MIN)),
+            (
+                DataType::Decimal {
+                    precision: 9,
+                    scale: 2,
+                },
+                Value::Decimal {
+                    units: -5,
+                    scale: 2,
+                },
+            ),
+            (
+                DataType::Decimal {
+                    precision: 38,
+                    scale: 0,
+                },
+                Value::Decimal {
+                    units: 10_i128.pow(38) - 1,
+                    scale: 0,
+                },
+            ),
+            (DataType::Real, Value::Float(1.5)),
+            (DataType::Float, Value::Float(-1e300)),
+            (DataType::Char(3, CI), text("a€c")),
+            (DataType::VarChar(Length::Limited(10), CI), text("")),
+            (
+                DataType::VarChar(Length::Max, Collation::CiAsUtf8),
+                text("漢😀"),
+            ),
+            (DataType::NChar(2, CI), text("😀")),
+            (
+                DataType::NVarChar(Length::Limited(4000), CI),
+                unpaired.clone(),
+            ),
+            (DataType::NVarChar(Length::Max, Collation::Bin2), unpaired),
+            (DataType::NVarChar(Length::Max, CI), text("")),
+            (
+                DataType::Binary(2),
+                Value::Bytes([0, 255].as_slice().into()),
+            ),
+            (
+                DataType::VarBinary(Length::Max),
+                Value::Bytes(vec![7; 100_000].into()),
+            ),
+            (
+                DataType::UniqueIdentifier,
+                Value::Guid(std::array::from_fn(|i| i as u8)),
+            ),
+            (DataType::Date, Value::Date(3_652_058)),
+            (DataType::Time(7), Value::Time(863_999_999_999)),
+            (DataType::Time(0), Value::Time(10_000_000)),
+            (
+                DataType::SmallDateTime,
+                Value::DateTime {
+                    days: 700_000,
+                    ticks: 600_000_000,
+                },
+            ),
+            (
+                DataType::DateTime,
+                Value::DateTime {
+                    days: 700_000,
+                    ticks: 33_333,
+                },
+            ),
+            (
+                DataType::DateTime2(3),
+                Value::DateTime {
+                    days: 0,
+                    ticks: 10_000,
+                },
+            ),
+            (
+                DataType::DateTimeOffset(7),
+                Value::DateTimeOffset {
+                    days: 1,
+                    ticks: 1,
+                    offset: -330,
+                },
+            ),
+        ]
+    }
+
+    /// What is sent as a column can be read as a parameter: one format in both directions.
+    #[test]
+    fn every_type_round_trips_with_value_and_null() {
+        for (ty, value) in samples() {
+            for value in [value, Value::Null] {
+                let mut out = Vec::new();
+                put_type(&ty, Version::V74, true, &mut out);
+                put_value(&value, &ty, Version::V74, &mut out).unwrap();
+                let mut reader = Reader::new(&out);
+                let read = read_typed_value(&mut reader).unwrap();
+                assert_eq!(read, (ty.clone(), value));
+                assert!(reader.is_empty());
+            }
+        }
+    }
+
+    /// A value of another type than its column is a fault to report, never bytes to send.
+    #[test]
+    fn mismatched_values_are_refused() {
+        for (ty, value) in [
+            (DataType::Int, Value::Int(1 << 40)),
+            (DataType::Int, Value::text("1")),
+            (DataType::TinyInt, Value::Int(-1)),
+            (DataType::Bit, Value::Int(1)),
+            (
+                DataType::Decimal {
+                    precision: 9,
+                    scale: 2,
+                },
+                Value::Decimal { units: 1, scale: 3 },
+            ),
+            (DataType::Date, Value::Date(-1)),
+            (
+                DataType::NVarChar(Length::Limited(4000), CI),
+                Value::text(&"x".repeat(4001)),
+            ),
+        ] {
+            assert_eq!(
+                put_value(&value, &ty, Version::V74, &mut Vec::new()),
+                Err(Mismatch)
+            );
+        }
+    }
+
+    /// A client before TDS 7.3 reads dates as text.
+    #[test]
+    fn old_clients_get_text_for_dates() {
+        let mut out = Vec::new();
+        put_type(&DataType::Date, Version::V72, true, &mut out);
+        put_value(&Value::Date(0), &DataType::Date, Version::V72, &mut out).unwrap();
+        let (_, value) = read_typed_value(&mut Reader::new(&out)).unwrap();
+        assert_eq!(value, Value::text("0001-01-01"));
+    }
+
+    /// A client before TDS 7.2 gets NTEXT for NVARCHAR(MAX).
+    #[test]
+    fn old_clients_get_text_types_for_max_types() {
+        let ty = DataType::NVarChar(Length::Max, CI);
+        let mut out = Vec::new();
+        put_type(&ty, Version::V71, true, &mut out);
+        assert_eq!(out[0], 0x63);
+        out.clear();
+        put_value(&Value::text("ab"), &ty, Version::V71, &mut out).unwrap();
+        assert_eq!(out[0], 16);
+        assert_eq!(&out[25..], [4, 0, 0, 0, b'a', 0, b'b', 0]);
+    }
+}
