@@ -1,1 +1,52 @@
-//! Microsoft SQL Server and Azure SQL storage provider for duroxide.
+//! Microsoft SQL Server and Azure SQL storage provider for the durable-execution runtime
+//! [duroxide](https://docs.rs/duroxide).
+//!
+//! [`MssqlProvider`] keeps orchestrations, their queues, timers and key-values in one schema of
+//! a database. Give it to duroxide's `Runtime` and `Client`; several processes may share a
+//! schema, and several schemas a database.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use duroxide_sql::MssqlProvider;
+//!
+//! let url = "server=tcp:localhost,1433;database=orders;user id=app;password=secret";
+//! let store = Arc::new(MssqlProvider::new(url).await?);
+//! let client = duroxide::Client::new(store.clone());
+//! client.start_orchestration("order-1", "ProcessOrder", "{}").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Settings
+//!
+//! [`MssqlProvider::builder`] takes every setting: schema, pool, timeouts, polling, Entra ID
+//! tokens, and whether the provider installs its schema itself ([`MigrationPolicy::Apply`]) or
+//! only checks what a DBA installed ([`MigrationPolicy::Verify`]) with [`install_script`].
+//!
+//! # Errors
+//!
+//! Constructors return [`Error`]. The provider's methods return duroxide's `ProviderError`, whose
+//! `retryable` flag comes from [`classify`].
+
+mod admin;
+mod auth;
+mod codec;
+mod error;
+mod migrate;
+mod options;
+mod pool;
+mod procedure;
+mod provider;
+mod retry;
+mod schema_name;
+mod wakeup;
+
+pub use auth::{AccessToken, TokenError, TokenSource};
+pub use error::{Error, ErrorClass, classify};
+pub use migrate::{MigrateError, install_script};
+pub use options::{
+    DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
+};
+pub use provider::MssqlProvider;
+pub use schema_name::{SchemaName, SchemaNameError};

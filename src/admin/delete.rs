@@ -1,0 +1,125 @@
+//! Deletion of instances and pruning of old executions.
+
+use std::time::Duration;
+
+use duroxide::providers::{DeleteInstanceResult, InstanceFilter, PruneOptions, PruneResult};
+
+use crate::codec;
+use crate::error::CallError;
+use crate::procedure::Call;
+use crate::provider::MssqlProvider;
+use crate::retry::Retry;
+
+/// Repeated only when the server said that nothing was deleted: a second deletion would report
+/// other counts, or an instance that is not there.
+const DELETE: Retry = Retry::when_undone(Duration::from_secs(10));
+
+pub(super) async fn instances_atomic(
+    provider: &MssqlProvider,
+    ids: &[String],
+    force: bool,
+) -> Result<DeleteInstanceResult, CallError> {
+    if ids.is_empty() {
+        return Ok(DeleteInstanceResult::default());
+    }
+    let call = Call::client("delete_instances_atomic", DELETE)
+        .text("@instance_ids", codec::texts(ids)?)
+        .flag("@force", force);
+    deleted(provider, &call).await
+}
+
+pub(super) async fn instance(
+    provider: &MssqlProvider,
+    instance_id: &str,
+    force: bool,
+) -> Result<DeleteInstanceResult, CallError> {
+    let call = Call::client("delete_instance", DELETE)
+        .text("@instance_id", instance_id)
+        .flag("@force", force);
+    deleted(provider, &call).await
+}
+
+pub(super) async fn instance_bulk(
+    provider: &MssqlProvider,
+    filter: &InstanceFilter,
+) -> Result<DeleteInstanceResult, CallError> {
+    if selects_nothing(filter) {
+        return Ok(DeleteInstanceResult::default());
+    }
+    let call = Call::client("delete_instance_bulk", DELETE)
+        .opt_text("@instance_ids", ids(filter)?)
+        .opt_int(
+            "@completed_before_ms",
+            filter.completed_before.map(codec::time_ms),
+        )
+        .opt_int("@limit", filter.limit.map(i64::from));
+    deleted(provider, &call).await
+}
+
+pub(super) async fn prune(
+    provider: &MssqlProvider,
+    instance_id: &str,
+    options: &PruneOptions,
+) -> Result<PruneResult, CallError> {
+    let call = Call::client("prune_executions", DELETE)
+        .text("@instance_id", instance_id)
+        .opt_int("@keep_last", options.keep_last.map(i64::from))
+        .opt_int(
+            "@completed_before_ms",
+            options.completed_before.map(codec::time_ms),
+        );
+    pruned(provider, &call).await
+}
+
+pub(super) async fn prune_bulk(
+    provider: &MssqlProvider,
+    filter: &InstanceFilter,
+    options: &PruneOptions,
+) -> Result<PruneResult, CallError> {
+    if selects_nothing(filter) {
+        return Ok(PruneResult::default());
+    }
+    let call = Call::client("prune_executions_bulk", DELETE)
+        .opt_text("@instance_ids", ids(filter)?)
+        .opt_int(
+            "@filter_completed_before_ms",
+            filter.completed_before.map(codec::time_ms),
+        )
+        .opt_int("@limit", filter.limit.map(i64::from))
+        .opt_int("@keep_last", options.keep_last.map(i64::from))
+        .opt_int(
+            "@completed_before_ms",
+            options.completed_before.map(codec::time_ms),
+        );
+    pruned(provider, &call).await
+}
+
+fn selects_nothing(filter: &InstanceFilter) -> bool {
+    filter.instance_ids.as_ref().is_some_and(Vec::is_empty)
+}
+
+fn ids(filter: &InstanceFilter) -> Result<Option<String>, CallError> {
+    filter.instance_ids.as_deref().map(codec::texts).transpose()
+}
+
+async fn deleted(
+    provider: &MssqlProvider,
+    call: &Call<'_>,
+) -> Result<DeleteInstanceResult, CallError> {
+    let row = provider.database.execute(call).await?.row()?;
+    Ok(DeleteInstanceResult {
+        instances_deleted: row.count("instances_deleted")?,
+        executions_deleted: row.count("executions_deleted")?,
+        events_deleted: row.count("events_deleted")?,
+        queue_messages_deleted: row.count("queue_messages_deleted")?,
+    })
+}
+
+async fn pruned(provider: &MssqlProvider, call: &Call<'_>) -> Result<PruneResult, CallError> {
+    let row = provider.database.execute(call).await?.row()?;
+    Ok(PruneResult {
+        instances_processed: row.count("instances_processed")?,
+        executions_deleted: row.count("executions_deleted")?,
+        events_deleted: row.count("events_deleted")?,
+    })
+}

@@ -1,0 +1,148 @@
+//! Why a schema could not be installed, verified or removed.
+
+use crate::error::CallError;
+use crate::schema_name::SchemaName;
+
+/// The schema is not in the state that this release needs, or could not be brought there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// Nothing of ours is there.
+    #[error(
+        "schema {schema} is not installed; start once with MigrationPolicy::Apply, or have a DBA \
+         run the script that install_script returns"
+    )]
+    NotInstalled {
+        /// The quoted schema name.
+        schema: String,
+    },
+    /// Tables are there, but not all that belongs to them.
+    #[error(
+        "schema {schema} is only partly installed: {missing} is missing; drop what is there with \
+         teardown/drop_schema.sql and install again"
+    )]
+    HalfInstalled {
+        /// The quoted schema name.
+        schema: String,
+        /// What should be there.
+        missing: String,
+    },
+    /// A migration of this release has not been applied.
+    #[error(
+        "schema {schema} is at {at}, this build needs {needs}; upgrade it with \
+         MigrationPolicy::Apply or with the script that install_script returns"
+    )]
+    Behind {
+        /// The quoted schema name.
+        schema: String,
+        /// What the schema has.
+        at: String,
+        /// What this build needs.
+        needs: String,
+    },
+    /// The schema has a migration that this build does not know.
+    #[error(
+        "schema {schema} is at {at}, this build knows up to {knows}; upgrade the crate or choose \
+         another schema"
+    )]
+    Ahead {
+        /// The quoted schema name.
+        schema: String,
+        /// The newest migration in the schema.
+        at: u32,
+        /// The newest migration of this build.
+        knows: u32,
+    },
+    /// What was applied is not what this build would have applied.
+    #[error("{file} differs from the one applied to schema {schema}; {remedy}")]
+    Altered {
+        /// The quoted schema name.
+        schema: String,
+        /// The file that differs.
+        file: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The login may not do what the installation needs.
+    #[error(
+        "the login may not install schema {schema}: {reason}; have a DBA run the script that \
+         install_script returns, and start with MigrationPolicy::Verify"
+    )]
+    Permission {
+        /// The quoted schema name.
+        schema: String,
+        /// The server's words.
+        reason: String,
+    },
+    /// The login may not call the procedures.
+    #[error(
+        "the login may not use schema {schema}: {reason}; add its user to the schema's runtime role"
+    )]
+    NotGranted {
+        /// The quoted schema name.
+        schema: String,
+        /// The server's words.
+        reason: String,
+    },
+    /// The database is set to behave like a server that is too old.
+    #[error(
+        "database has compatibility level {level}, at least 130 is needed; run ALTER DATABASE \
+         CURRENT SET COMPATIBILITY_LEVEL = 130"
+    )]
+    CompatibilityLevel {
+        /// The level found.
+        level: i64,
+    },
+    /// Somebody else is installing and does not finish.
+    #[error("another process is installing schema {schema} and did not finish in time")]
+    LockTimeout {
+        /// The quoted schema name.
+        schema: String,
+    },
+    /// A statement of the installation failed; everything was rolled back.
+    #[error("{file}, batch at line {line}: {reason}")]
+    Failed {
+        /// The file.
+        file: String,
+        /// Where the failed batch begins.
+        line: usize,
+        /// What the server said.
+        reason: String,
+    },
+    /// The database could not be asked.
+    #[error("schema {schema} could not be examined: {reason}")]
+    Unreadable {
+        /// The quoted schema name.
+        schema: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Permission denied on a statement, on creating something, on an object, or on a schema.
+const DENIED: [u32; 5] = [229, 230, 262, 2760, 15247];
+
+impl MigrateError {
+    pub(super) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
+        let (schema, reason) = (schema.quoted(), error.to_string());
+        match error.number() {
+            Some(number) if DENIED.contains(&number) => Self::NotGranted { schema, reason },
+            _ => Self::Unreadable { schema, reason },
+        }
+    }
+
+    pub(super) fn failed(schema: &SchemaName, file: &str, line: usize, error: &CallError) -> Self {
+        let reason = error.to_string();
+        match error.number() {
+            Some(number) if DENIED.contains(&number) => Self::Permission {
+                schema: schema.quoted(),
+                reason,
+            },
+            _ => Self::Failed {
+                file: file.to_owned(),
+                line,
+                reason,
+            },
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The SQL files inside this crate: their order, their checksums, and the schema's name in them.
+
+use std::sync::OnceLock;
+
+use include_dir::{Dir, include_dir};
+
+use crate::codec::packed_version;
+use crate::schema_name::SchemaName;
+
+static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/migrations");
+
+/// The release that this build installs.
+pub(super) const RELEASE: &str = env!("CARGO_PKG_VERSION");
+
+/// One SQL file.
+#[derive(Debug, Clone)]
+pub(super) struct Script {
+    /// Path below `migrations/`.
+    pub(super) file: String,
+    pub(super) text: &'static str,
+}
+
+/// A numbered change of the tables, frozen once released.
+#[derive(Debug, Clone)]
+pub(super) struct Migration {
+    pub(super) number: u32,
+    /// File name without folder.
+    pub(super) name: String,
+    pub(super) checksum: String,
+    pub(super) script: Script,
+}
+
+/// Everything that an installation consists of.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) create_schema: Script,
+    pub(super) migrations: Vec<Migration>,
+    /// The procedures and their permissions: applied again whenever they changed.
+    pub(super) repeatable: Vec<Script>,
+    pub(super) repeatable_checksum: String,
+    pub(super) teardown: Script,
+    pub(super) release_order: i64,
+}
+
+impl Source {
+    /// The files of this build.
+    pub(super) fn embedded() -> &'static Self {
+        static SOURCE: OnceLock<Source> = OnceLock::new();
+        SOURCE.get_or_init(Self::read)
+    }
+
+    fn read() -> Self {
+        let mut migrations: Vec<_> = FILES.files().filter_map(migration).collect();
+        migrations.sort_by_key(|migration| migration.number);
+        let mut repeatable: Vec<_> = FILES
+            .get_dir("procedures")
+            .into_iter()
+            .flat_map(Dir::files)
+            .filter(|file| file.path().extension().is_some_and(|ext| ext == "sql"))
+            .map(|file| script(&file.path().to_string_lossy()))
+            .collect();
+        repeatable.sort_by(|a, b| a.file.cmp(&b.file));
+        repeatable.push(script("permissions.sql"));
+        let all = repeatable
+            .iter()
+            .flat_map(|script| [script.file.as_str(), script.text]);
+        let repeatable_checksum = checksum(all);
+        Self {
+            create_schema: script("create_schema.sql"),
+            migrations,
+            repeatable,
+            repeatable_checksum,
+            teardown: script("teardown/drop_schema.sql"),
+            release_order: release_order(RELEASE),
+        }
+    }
+
+    /// The number of the newest migration.
+    pub(super) fn newest(&self) -> u32 {
+        self.migrations
+            .last()
+            .map_or(0, |migration| migration.number)
+    }
+}
+
+/// A file that the crate was built with; the tests below see to it that none is missing.
+fn script(path: &str) -> Script {
+    let text = FILES
+        .get_file(path)
+        .and_then(|file| file.contents_utf8())
+        .unwrap_or_default();
+    Script {
+        file: path.to_owned(),
+        text,
+    }
+}
+
+/// `NNNN_name.sql`.
+fn migration(file: &include_dir::File<'static>) -> Option<Migration> {
+    let name = file.path().file_name()?.to_str()?;
+    let (number, _) = name.strip_suffix(".sql")?.split_once('_')?;
+    if number.len() != 4 {
+        return None;
+    }
+    let script = script(&file.path().to_string_lossy());
+    Some(Migration {
+        number: number.parse().ok()?,
+        name: name.to_owned(),
+        checksum: checksum([script.text]),
+        script,
+    })
+}
+
+/// The release as one number that sorts like the release.
+pub(super) fn release_order(release: &str) -> i64 {
+    let core = release.split(['-', '+']).next().unwrap_or_default();
+    let mut parts = core.split('.').map(|part| part.parse().unwrap_or(0));
+    let mut part = || parts.next().unwrap_or(0);
+    packed_version(part(), part(), part())
+}
+
+/// FNV-1a, 128 bits wide, as 32 hexadecimal digits. It is to notice changes, not attackers, who
+/// could change the ledger as well. Line ends do not count.
+pub(super) fn checksum<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let mut hash = OFFSET;
+    for text in texts {
+        let bytes = text.bytes().filter(|byte| *byte != b'\r');
+        // The separator keeps ["ab", "c"] and ["a", "bc"] apart.
+        for byte in bytes.chain([0]) {
+            hash = (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+    format!("{hash:032x}")
+}
+
+/// The role that may execute the procedures: the schema's name, cut to fit, plus `_runtime`.
+pub(super) fn role_name(schema: &SchemaName) -> String {
+    let units: Vec<u16> = schema.as_str().encode_utf16().take(120).collect();
+    let mut name = String::from_utf16_lossy(&units);
+    // Cutting between the halves of a surrogate pair leaves a replacement character.
+    if name.ends_with(char::REPLACEMENT_CHARACTER) && units.len() == 120 {
+        name.pop();
+    }
+    name + "_runtime"
+}
+
+/// Puts the schema's and the role's name where the script has its placeholders.
+pub(super) fn render(text: &str, schema: &SchemaName) -> String {
+    let role = role_name(schema);
+    text.replace("[$(schema)]", &schema.quoted())
+        .replace("N'$(schema)'", &format!("N'{}'", schema.literal()))
+        .replace("[$(role)]", &format!("[{}]", role.replace(']', "]]")))
+        .replace("N'$(role)'", &format!("N'{}'", role.replace('\'', "''")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_an_installation_is_there() {
+        let source = Source::embedded();
+        assert!(!source.migrations.is_empty());
+        assert!(source.repeatable.len() > 30, "{}", source.repeatable.len());
+        let scripts = source
+            .repeatable
+            .iter()
+            .chain([&source.create_schema, &source.teardown]);
+        for script in scripts {
+            assert!(
+                !script.text.trim().is_empty(),
+                "{} is missing or empty",
+                script.file
+            );
+        }
+    }
+
+    #[test]
+    fn migrations_are_numbered_without_gaps() {
+        let numbers: Vec<_> = Source::embedded()
+            .migrations
+            .iter()
+            .map(|m| m.number)
+            .collect();
+        assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn no_placeholder_survives_rendering() {
+        let schema = SchemaName::new("a]b'c").unwrap();
+        let source = Source::embedded();
+        let migrations = source.migrations.iter().map(|migration| &migration.script);
+        let others = [&source.create_schema, &source.teardown];
+        for script in source.repeatable.iter().chain(migrations).chain(others) {
+            // Comments may speak about the variable; code may not use another form of it.
+            for line in render(script.text, &schema).lines() {
+                let code = line.split("--").next().unwrap_or_default();
+                assert!(!code.contains("$("), "{}: {line}", script.file);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_by_context() {
+        let schema = SchemaName::new("a]b'c").unwrap();
+        assert_eq!(
+            render("[$(schema)].t N'$(schema)'", &schema),
+            "[a]]b'c].t N'a]b''c'"
+        );
+        assert_eq!(
+            render("[$(role)] N'$(role)'", &schema),
+            "[a]]b'c_runtime] N'a]b''c_runtime'"
+        );
+    }
+
+    #[test]
+    fn role_names_fit_an_identifier() {
+        let schema = SchemaName::new("x".repeat(128)).unwrap();
+        assert_eq!(role_name(&schema), "x".repeat(120) + "_runtime");
+        let schema = SchemaName::new("y".repeat(119) + "😀").unwrap();
+        assert_eq!(role_name(&schema), "y".repeat(119) + "_runtime");
+    }
+
+    #[test]
+    fn checksums_ignore_line_ends_and_notice_everything_else() {
+        assert_eq!(checksum(["a\r\nb"]), checksum(["a\nb"]));
+        assert_ne!(checksum(["a\nb"]), checksum(["a\n b"]));
+        assert_ne!(checksum(["ab", "c"]), checksum(["a", "bc"]));
+    }
+
+    #[test]
+    fn releases_sort_by_number() {
+        assert!(release_order("0.2.0") > release_order("0.1.99"));
+        assert_eq!(release_order("1.2.3-beta.1"), release_order("1.2.3"));
+    }
+}

@@ -1,0 +1,284 @@
+//! Calls a stored procedure: the one place that sends EXEC.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tiberius::{ColumnData, Command, Row};
+
+use crate::error::CallError;
+use crate::options::Options;
+use crate::pool::{Lane, Pool};
+use crate::retry::Retry;
+
+/// A call that is ready to be sent, as often as needed.
+#[derive(Clone)]
+pub(crate) struct Call<'a> {
+    procedure: &'static str,
+    lane: Lane,
+    retry: Retry,
+    parameters: Vec<(&'static str, ColumnData<'a>)>,
+}
+
+impl<'a> Call<'a> {
+    /// A call that dispatchers wait for.
+    pub(crate) fn dispatch(procedure: &'static str, retry: Retry) -> Self {
+        Self {
+            procedure,
+            lane: Lane::Dispatch,
+            retry,
+            parameters: Vec::with_capacity(8),
+        }
+    }
+
+    /// A call by a client or an administrator.
+    pub(crate) fn client(procedure: &'static str, retry: Retry) -> Self {
+        Self {
+            procedure,
+            lane: Lane::Client,
+            retry,
+            parameters: Vec::with_capacity(4),
+        }
+    }
+
+    pub(crate) fn text(mut self, name: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
+        self.parameters
+            .push((name, ColumnData::String(Some(value.into()))));
+        self
+    }
+
+    pub(crate) fn int(mut self, name: &'static str, value: i64) -> Self {
+        self.parameters.push((name, ColumnData::I64(Some(value))));
+        self
+    }
+
+    pub(crate) fn flag(mut self, name: &'static str, value: bool) -> Self {
+        self.parameters.push((name, ColumnData::Bit(Some(value))));
+        self
+    }
+
+    /// Not sent when there is none: the parameter's default is NULL, and some servers refuse
+    /// the untyped NULL that the driver would send.
+    pub(crate) fn opt_text(
+        self,
+        name: &'static str,
+        value: Option<impl Into<Cow<'a, str>>>,
+    ) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    /// See [`Call::opt_text`].
+    pub(crate) fn opt_int(self, name: &'static str, value: Option<i64>) -> Self {
+        match value {
+            Some(value) => self.int(name, value),
+            None => self,
+        }
+    }
+
+    /// Milliseconds, as every duration is given to the procedures.
+    pub(crate) fn millis(self, name: &'static str, value: Duration) -> Self {
+        self.int(name, millis(value))
+    }
+
+    fn command(&self, schema: &str) -> Command<'a> {
+        let mut command = Command::new(format!("{schema}.{}", self.procedure));
+        for (name, value) in &self.parameters {
+            command.bind_param(*name, Parameter(value.clone()));
+        }
+        command
+    }
+}
+
+/// Whole milliseconds, saturating; a duration above zero never becomes zero.
+pub(crate) fn millis(value: Duration) -> i64 {
+    let millis = i64::try_from(value.as_millis()).unwrap_or(i64::MAX / 4);
+    let millis = millis.min(i64::MAX / 4);
+    if millis == 0 && !value.is_zero() {
+        1
+    } else {
+        millis
+    }
+}
+
+struct Parameter<'a>(ColumnData<'a>);
+
+impl<'a> tiberius::IntoSql<'a> for Parameter<'a> {
+    fn into_sql(self) -> ColumnData<'a> {
+        self.0
+    }
+}
+
+/// The database as the rest of the crate sees it: procedures of one schema.
+pub(crate) struct Database {
+    pub(crate) options: Arc<Options>,
+    pub(crate) pool: Pool,
+    schema: String,
+}
+
+impl Database {
+    pub(crate) fn new(options: Arc<Options>, pool: Pool) -> Self {
+        let schema = options.schema.quoted();
+        Self {
+            options,
+            pool,
+            schema,
+        }
+    }
+
+    /// Sends the call, repeating it as its policy allows, and reads the whole answer.
+    pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
+        call.retry.run(|| self.execute_once(call)).await
+    }
+
+    async fn execute_once(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
+        let mut lease = self.pool.get(call.lane).await?;
+        let connection = &mut *lease.connection;
+        let command = call.command(&self.schema);
+        let limit = self.options.command_timeout;
+        connection.in_flight = true;
+        let exchange = async {
+            let stream = command.exec(&mut connection.client).await?;
+            // Reading to the end is what makes an error after a result set visible.
+            stream.into_command_result().await
+        };
+        match tokio::time::timeout(limit, exchange).await {
+            Ok(Ok(result)) => {
+                connection.in_flight = false;
+                Ok(ResultSets {
+                    procedure: call.procedure,
+                    sets: result.into_iter(),
+                })
+            }
+            Ok(Err(error)) => {
+                let error = CallError::from_driver(error, true);
+                // The answer of an ordinary server error has been read to its end.
+                connection.in_flight =
+                    !matches!(error, CallError::Server { severity, .. } if severity < 20);
+                Err(error)
+            }
+            Err(_) => Err(CallError::Timeout { after: limit }),
+        }
+    }
+}
+
+/// The answer to a call: its result sets in order.
+pub(crate) struct ResultSets {
+    procedure: &'static str,
+    sets: std::vec::IntoIter<Vec<Row>>,
+}
+
+impl ResultSets {
+    /// The next result set.
+    pub(crate) fn next_set(&mut self) -> Result<Vec<Record>, CallError> {
+        let rows = self.sets.next().ok_or_else(|| {
+            CallError::Data(format!(
+                "procedure {} returned too few result sets",
+                self.procedure
+            ))
+        })?;
+        let procedure = self.procedure;
+        Ok(rows
+            .into_iter()
+            .map(|row| Record::new(procedure, row))
+            .collect())
+    }
+
+    /// The first row of the next result set, if it has one.
+    pub(crate) fn row_if_any(&mut self) -> Result<Option<Record>, CallError> {
+        Ok(self.next_set()?.into_iter().next())
+    }
+
+    /// The first row of the next result set.
+    pub(crate) fn row(&mut self) -> Result<Record, CallError> {
+        let procedure = self.procedure;
+        self.row_if_any()?.ok_or_else(|| {
+            CallError::Data(format!(
+                "procedure {procedure} returned no row where one is due"
+            ))
+        })
+    }
+}
+
+/// One row; columns are read by name, so a newer procedure may append columns.
+pub(crate) struct Record {
+    procedure: &'static str,
+    row: Row,
+}
+
+impl Record {
+    /// Wraps a row that `procedure` returned.
+    pub(crate) fn new(procedure: &'static str, row: Row) -> Self {
+        Self { procedure, row }
+    }
+
+    fn wrong(&self, column: &str, reason: impl std::fmt::Display) -> CallError {
+        CallError::Data(format!(
+            "column {column} of procedure {}: {reason}",
+            self.procedure
+        ))
+    }
+
+    pub(crate) fn opt_text(&self, column: &'static str) -> Result<Option<&str>, CallError> {
+        self.row
+            .try_get::<&str, _>(column)
+            .map_err(|error| self.wrong(column, error))
+    }
+
+    pub(crate) fn text(&self, column: &'static str) -> Result<&str, CallError> {
+        self.opt_text(column)?
+            .ok_or_else(|| self.wrong(column, "is NULL"))
+    }
+
+    pub(crate) fn opt_int(&self, column: &'static str) -> Result<Option<i64>, CallError> {
+        let value = self
+            .row
+            .get_column_data(column)
+            .map_err(|error| self.wrong(column, error))?;
+        match value {
+            ColumnData::I64(value) => Ok(*value),
+            ColumnData::I32(value) => Ok(value.map(i64::from)),
+            ColumnData::I16(value) => Ok(value.map(i64::from)),
+            ColumnData::U8(value) => Ok(value.map(i64::from)),
+            ColumnData::Bit(value) => Ok(value.map(i64::from)),
+            _ => Err(self.wrong(column, "is not a whole number")),
+        }
+    }
+
+    pub(crate) fn int(&self, column: &'static str) -> Result<i64, CallError> {
+        self.opt_int(column)?
+            .ok_or_else(|| self.wrong(column, "is NULL"))
+    }
+
+    pub(crate) fn opt_count(&self, column: &'static str) -> Result<Option<u64>, CallError> {
+        let value = self.opt_int(column)?;
+        value
+            .map(|value| u64::try_from(value).map_err(|_| self.wrong(column, "is negative")))
+            .transpose()
+    }
+
+    pub(crate) fn count(&self, column: &'static str) -> Result<u64, CallError> {
+        self.opt_count(column)?
+            .ok_or_else(|| self.wrong(column, "is NULL"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_saturate_and_never_vanish() {
+        assert_eq!(millis(Duration::ZERO), 0);
+        assert_eq!(millis(Duration::from_micros(1)), 1);
+        assert_eq!(millis(Duration::from_millis(1500)), 1500);
+        assert!(millis(Duration::MAX) > 0);
+        assert!(
+            millis(Duration::MAX)
+                .checked_add(millis(Duration::MAX))
+                .is_some()
+        );
+    }
+}

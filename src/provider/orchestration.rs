@@ -1,0 +1,350 @@
+//! Turns of orchestrations: fetch, ack, abandon, renew, and the messages that start them.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use duroxide::providers::{
+    DispatcherCapabilityFilter, ExecutionMetadata, KvEntry, OrchestrationItem,
+    ScheduledActivityIdentifier, WorkItem,
+};
+use duroxide::{Event, EventKind};
+use tokio::time::Instant;
+
+use super::MssqlProvider;
+use crate::codec;
+use crate::error::CallError;
+use crate::procedure::{Call, Record, ResultSets};
+use crate::retry::Retry;
+use crate::wakeup::{OrchestrationInterest, Woken};
+
+/// How long an ack is repeated. The runtime renews the lease meanwhile, and a lease that was
+/// lost ends the repetition by itself.
+const ACK_BUDGET: Duration = Duration::from_secs(10);
+/// How long other calls are repeated after a failure that passes quickly.
+pub(super) const SHORT_BUDGET: Duration = Duration::from_secs(3);
+/// The name and version of an orchestration that nothing is known about.
+const UNKNOWN: &str = "unknown";
+
+type Fetched = (OrchestrationItem, String, u32);
+
+/// What a fetch learned from the database.
+pub(super) enum Polled<T> {
+    Found(T),
+    /// Nothing is ready; something known becomes ready at this time.
+    Empty(Option<Instant>),
+}
+
+/// Everything that one turn of an orchestration changes.
+pub(super) struct Turn<'a> {
+    pub(super) execution_id: u64,
+    pub(super) history_delta: &'a [Event],
+    pub(super) worker_items: &'a [WorkItem],
+    pub(super) orchestrator_items: &'a [WorkItem],
+    pub(super) metadata: &'a ExecutionMetadata,
+    pub(super) cancelled_activities: &'a [ScheduledActivityIdentifier],
+}
+
+pub(super) async fn fetch(
+    provider: &MssqlProvider,
+    lock_timeout: Duration,
+    poll_timeout: Duration,
+    filter: Option<&DispatcherCapabilityFilter>,
+) -> Result<Option<Fetched>, CallError> {
+    let deadline = Instant::now() + poll_timeout.min(Duration::from_secs(24 * 60 * 60));
+    let versions = match filter {
+        None => None,
+        // A dispatcher that supports no version can take nothing. Only the first range counts.
+        Some(filter) => match filter.supported_duroxide_versions.first() {
+            None => return Ok(None),
+            Some(range) => Some((
+                codec::packed_version(range.min.major, range.min.minor, range.min.patch),
+                codec::packed_version(range.max.major, range.max.minor, range.max.patch),
+            )),
+        },
+    };
+    let repoll = provider.repoll().filter(|_| !poll_timeout.is_zero());
+    let Some(repoll) = repoll else {
+        return Ok(match poll(provider, lock_timeout, versions).await? {
+            Polled::Found(found) => Some(found),
+            Polled::Empty(_) => None,
+        });
+    };
+    let mut place = provider
+        .wakeups
+        .orchestrations
+        .join(OrchestrationInterest { versions }, repoll);
+    loop {
+        match poll(provider, lock_timeout, versions).await? {
+            Polled::Found(found) => {
+                place.found();
+                return Ok(Some(found));
+            }
+            Polled::Empty(next_ready) => {
+                if place.wait(deadline, next_ready).await == Woken::TimedOut {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+async fn poll(
+    provider: &MssqlProvider,
+    lock_timeout: Duration,
+    versions: Option<(i64, i64)>,
+) -> Result<Polled<Fetched>, CallError> {
+    let call = Call::dispatch("fetch_orchestration_item", Retry::when_undone(SHORT_BUDGET))
+        .text("@lock_token", new_token())
+        .millis("@lock_timeout_ms", lock_timeout)
+        .opt_int("@min_version", versions.map(|(min, _)| min))
+        .opt_int("@max_version", versions.map(|(_, max)| max));
+    let mut sets = provider.database.execute(&call).await?;
+    let header = sets.row()?;
+    if header.int("found")? == 0 {
+        return Ok(Polled::Empty(next_ready(&header)?));
+    }
+    let instance = header.text("instance_id")?.to_owned();
+    let token = header.text("lock_token")?.to_owned();
+    let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
+    provider.wakeups.turn_began(&token, &instance, lock_timeout);
+    let item = decode_item(instance, &header, &mut sets)?;
+    Ok(Polled::Found((item, token, attempts)))
+}
+
+/// The lease is held by now, so whatever cannot be read is reported inside the item: the
+/// runtime's poison handling can then end an instance that nobody can read.
+fn decode_item(
+    instance: String,
+    header: &Record,
+    sets: &mut ResultSets,
+) -> Result<OrchestrationItem, CallError> {
+    let mut first_error = None;
+    let mut note = |error: CallError| {
+        first_error.get_or_insert_with(|| error.to_string());
+    };
+    let mut messages = Vec::new();
+    for row in sets.next_set()? {
+        match row.text("payload").and_then(codec::decode_work_item) {
+            Ok(message) => messages.push(message),
+            Err(error) => note(error),
+        }
+    }
+    let mut history = Vec::new();
+    for row in sets.next_set()? {
+        match row.text("payload").and_then(codec::decode_event) {
+            Ok(event) => history.push(event),
+            Err(error) => note(error),
+        }
+    }
+    let mut kv_snapshot = HashMap::new();
+    for row in sets.next_set()? {
+        match decode_kv(&row) {
+            Ok((key, entry)) => drop(kv_snapshot.insert(key, entry)),
+            Err(error) => note(error),
+        }
+    }
+    let (orchestration_name, version) = name_and_version(header, &history, &messages)?;
+    if first_error.is_some() {
+        history.clear();
+    }
+    Ok(OrchestrationItem {
+        instance,
+        orchestration_name,
+        execution_id: header.opt_count("execution_id")?.unwrap_or(1),
+        version,
+        history,
+        messages,
+        history_error: first_error,
+        kv_snapshot,
+    })
+}
+
+fn decode_kv(row: &Record) -> Result<(String, KvEntry), CallError> {
+    let entry = KvEntry {
+        value: row.text("kv_value")?.to_owned(),
+        last_updated_at_ms: row.count("updated_at_ms")?,
+    };
+    Ok((row.text("kv_key")?.to_owned(), entry))
+}
+
+/// From the instance if it is known, else from its history, else from the message that starts it.
+fn name_and_version(
+    header: &Record,
+    history: &[Event],
+    messages: &[WorkItem],
+) -> Result<(String, String), CallError> {
+    let or_unknown = |text: Option<&str>| text.unwrap_or(UNKNOWN).to_owned();
+    if header.int("has_instance")? != 0 {
+        let name = or_unknown(header.opt_text("orchestration_name")?);
+        return Ok((name, or_unknown(header.opt_text("orchestration_version")?)));
+    }
+    let started = history.iter().find_map(|event| match &event.kind {
+        EventKind::OrchestrationStarted { name, version, .. } => {
+            Some((name.clone(), version.clone()))
+        }
+        _ => None,
+    });
+    let starting = || {
+        messages.iter().find_map(|message| match message {
+            WorkItem::StartOrchestration {
+                orchestration,
+                version,
+                ..
+            }
+            | WorkItem::ContinueAsNew {
+                orchestration,
+                version,
+                ..
+            } => Some((orchestration.clone(), or_unknown(version.as_deref()))),
+            _ => None,
+        })
+    };
+    Ok(started
+        .or_else(starting)
+        .unwrap_or_else(|| (UNKNOWN.to_owned(), UNKNOWN.to_owned())))
+}
+
+pub(super) async fn ack(
+    provider: &MssqlProvider,
+    lock_token: &str,
+    turn: &Turn<'_>,
+) -> Result<(), CallError> {
+    let metadata = turn.metadata;
+    let kv = codec::kv_changes(turn.history_delta)?;
+    let custom_status = codec::custom_status(turn.history_delta);
+    let pinned = metadata.pinned_duroxide_version.as_ref();
+    let pinned = pinned.map(|v| codec::packed_version(v.major, v.minor, v.patch));
+    let mut call = Call::dispatch("ack_orchestration_item", Retry::repeatable(ACK_BUDGET))
+        .text("@lock_token", lock_token)
+        .int(
+            "@execution_id",
+            codec::bigint("execution id", turn.execution_id)?,
+        )
+        .opt_text("@history", codec::history(turn.history_delta)?)
+        .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
+        .opt_text(
+            "@orchestrator_items",
+            codec::orchestrator_items(turn.orchestrator_items)?,
+        )
+        .opt_text(
+            "@cancelled_activities",
+            codec::cancelled_activities(turn.cancelled_activities)?,
+        )
+        .opt_text("@kv_changes", kv.changes)
+        .opt_text("@custom_status", custom_status.flatten())
+        .opt_text("@status", metadata.status.as_deref())
+        .opt_text("@output", metadata.output.as_deref())
+        .opt_text(
+            "@orchestration_name",
+            metadata.orchestration_name.as_deref(),
+        )
+        .opt_text(
+            "@orchestration_version",
+            metadata.orchestration_version.as_deref(),
+        )
+        .opt_text(
+            "@parent_instance_id",
+            metadata.parent_instance_id.as_deref(),
+        )
+        .opt_int("@pinned_version", pinned);
+    if kv.clear_all {
+        call = call.flag("@kv_clear_all", true);
+    }
+    if custom_status.is_some() {
+        call = call.flag("@set_custom_status", true);
+    }
+    provider.database.execute(&call).await?;
+    announce(provider, lock_token, turn);
+    Ok(())
+}
+
+/// Wakes the fetches of this process that can take what the turn left behind.
+fn announce(provider: &MssqlProvider, lock_token: &str, turn: &Turn<'_>) {
+    let wakeups = &provider.wakeups;
+    let mut ready = HashSet::new();
+    for item in turn.orchestrator_items {
+        if let Some(instance) = codec::routing_key(item)
+            // One turn takes all messages of an instance; timers become ready one by one.
+            && (matches!(item, WorkItem::TimerFired { .. }) || ready.insert(instance))
+        {
+            wakeups.message(item, instance);
+        }
+    }
+    wakeups.turn_ended(lock_token);
+    for item in turn.worker_items {
+        wakeups.work(item, Duration::ZERO);
+    }
+}
+
+pub(super) async fn abandon(
+    provider: &MssqlProvider,
+    lock_token: &str,
+    delay: Option<Duration>,
+    ignore_attempt: bool,
+) -> Result<(), CallError> {
+    let mut call = Call::dispatch(
+        "abandon_orchestration_item",
+        Retry::repeatable(SHORT_BUDGET),
+    )
+    .text("@lock_token", lock_token)
+    .flag("@ignore_attempt", ignore_attempt);
+    if let Some(delay) = delay {
+        call = call.millis("@delay_ms", delay);
+    }
+    provider.database.execute(&call).await?;
+    provider.wakeups.turn_abandoned(lock_token, delay);
+    Ok(())
+}
+
+pub(super) async fn renew(
+    provider: &MssqlProvider,
+    token: &str,
+    extend_for: Duration,
+) -> Result<(), CallError> {
+    let call = Call::dispatch("renew_orchestration_item_lock", renewal(extend_for))
+        .text("@lock_token", token)
+        .millis("@extend_ms", extend_for);
+    provider.database.execute(&call).await?;
+    provider.wakeups.turn_renewed(token, extend_for);
+    Ok(())
+}
+
+pub(super) async fn enqueue(
+    provider: &MssqlProvider,
+    item: &WorkItem,
+    delay: Option<Duration>,
+) -> Result<(), CallError> {
+    let message = codec::message(item)?;
+    let mut call = Call::dispatch("enqueue_for_orchestrator", Retry::when_undone(SHORT_BUDGET))
+        .text("@instance_id", message.instance)
+        .text("@kind", message.kind().to_owned())
+        .text("@payload", message.payload.as_str())
+        .opt_int("@visible_at_ms", message.visible_at_ms);
+    if let Some(delay) = delay {
+        call = call.millis("@delay_ms", delay);
+    }
+    provider.database.execute(&call).await?;
+    match delay {
+        Some(delay) if !delay.is_zero() => provider.wakeups.orchestration_later(delay),
+        _ => provider.wakeups.message(item, message.instance),
+    }
+    Ok(())
+}
+
+/// A renewal is repeated for as long as the lease can last: giving up early would cancel an
+/// activity, and lose its result, over a failure that may be gone in a moment.
+pub(super) fn renewal(extend_for: Duration) -> Retry {
+    Retry::repeatable(extend_for.clamp(Duration::from_secs(1), Duration::from_secs(60)))
+}
+
+/// A token that nobody has used before.
+pub(super) fn new_token() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// When the database expects the next work, on this process's clock.
+pub(super) fn next_ready(header: &Record) -> Result<Option<Instant>, CallError> {
+    let millis = header.opt_count("next_ready_in_ms")?;
+    // A millisecond more, so that the query does not come too early by rounding.
+    Ok(millis.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms + 1))))
+}

@@ -1,0 +1,265 @@
+//! In-process signals that end a long poll early.
+//!
+//! Signals are a courtesy: correctness never depends on them, because every waiting fetch also
+//! asks the database again at intervals. They are sent after the call that brought the work has
+//! committed. All providers of this process that use the same schema share them.
+
+mod held;
+mod line;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use duroxide::providers::{TagFilter, WorkItem};
+use tokio::time::Instant;
+
+use held::Held;
+pub(crate) use line::{Interest, Line, Repoll, Woken};
+
+/// A timer is asked for slightly late rather than slightly early: an early query finds nothing
+/// and leaves the timer to the next interval.
+const DUE_MARGIN: Duration = Duration::from_millis(1);
+
+/// What an orchestration dispatcher can take. Which versions it supports decides only whether
+/// it shares its queries with another dispatcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OrchestrationInterest {
+    pub(crate) versions: Option<(i64, i64)>,
+}
+
+impl Interest for OrchestrationInterest {
+    type Work = ();
+
+    fn fits(&self, _: &()) -> bool {
+        true
+    }
+}
+
+/// What a worker can take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorkerInterest {
+    pub(crate) tags: TagFilter,
+    /// The worker's identity when it takes items of sessions.
+    pub(crate) session_owner: Option<String>,
+}
+
+/// A work item as far as it decides who can take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorkerWork {
+    tag: Option<String>,
+    is_in_session: bool,
+}
+
+impl Interest for WorkerInterest {
+    type Work = WorkerWork;
+
+    fn fits(&self, work: &WorkerWork) -> bool {
+        self.tags.matches(work.tag.as_deref())
+            && (!work.is_in_session || self.session_owner.is_some())
+    }
+}
+
+/// The signals of one schema.
+pub(crate) struct Wakeups {
+    pub(crate) orchestrations: Line<OrchestrationInterest>,
+    pub(crate) workers: Line<WorkerInterest>,
+    held: Held,
+}
+
+impl Wakeups {
+    fn new() -> Self {
+        Self {
+            orchestrations: Line::new(),
+            workers: Line::new(),
+            held: Held::default(),
+        }
+    }
+
+    /// The signals of the schema with this identity, shared by the whole process.
+    pub(crate) fn shared(identity: String) -> Arc<Self> {
+        static ALL: OnceLock<Mutex<HashMap<String, Weak<Wakeups>>>> = OnceLock::new();
+        let all = ALL.get_or_init(Mutex::default);
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(existing) = all.get(&identity).and_then(Weak::upgrade) {
+            return existing;
+        }
+        all.retain(|_, wakeups| wakeups.strong_count() > 0);
+        let wakeups = Arc::new(Self::new());
+        all.insert(identity, Arc::downgrade(&wakeups));
+        wakeups
+    }
+
+    /// A turn of `instance` began here; its messages are not fetchable until it ends.
+    pub(crate) fn turn_began(&self, token: &str, instance: &str, lease: Duration) {
+        self.held.insert(token, instance, after(lease));
+    }
+
+    /// The turn's lease was extended.
+    pub(crate) fn turn_renewed(&self, token: &str, lease: Duration) {
+        self.held.extend(token, after(lease));
+    }
+
+    /// The turn ended without leaving work for its own instance.
+    pub(crate) fn turn_ended(&self, token: &str) {
+        if self.held.remove(token) {
+            self.orchestrations.signal(());
+        }
+    }
+
+    /// The turn ended and its messages are back in the queue.
+    pub(crate) fn turn_abandoned(&self, token: &str, delay: Option<Duration>) {
+        self.turn_ended(token);
+        self.orchestration_later(delay.unwrap_or_default());
+    }
+
+    /// A message for `instance` was committed and is visible.
+    pub(crate) fn orchestration_ready(&self, instance: &str) {
+        if !self.held.mark(instance, Instant::now()) {
+            self.orchestrations.signal(());
+        }
+    }
+
+    /// Some message becomes visible after `delay`.
+    pub(crate) fn orchestration_later(&self, delay: Duration) {
+        if delay.is_zero() {
+            self.orchestrations.signal(());
+        } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
+            self.orchestrations.signal_at(at, ());
+        }
+    }
+
+    /// A message was committed; timers become visible at their own time.
+    pub(crate) fn message(&self, item: &WorkItem, instance: &str) {
+        match item {
+            WorkItem::TimerFired { fire_at_ms, .. } => match until(*fire_at_ms) {
+                Duration::ZERO => self.orchestration_ready(instance),
+                delay => self.orchestration_later(delay),
+            },
+            _ => self.orchestration_ready(instance),
+        }
+    }
+
+    /// A work item was committed and is visible after `delay`.
+    pub(crate) fn work(&self, item: &WorkItem, delay: Duration) {
+        let WorkItem::ActivityExecute {
+            tag, session_id, ..
+        } = item
+        else {
+            return;
+        };
+        let work = WorkerWork {
+            tag: tag.clone(),
+            is_in_session: session_id.is_some(),
+        };
+        if delay.is_zero() {
+            self.work_ready(work);
+        } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
+            self.workers.signal_at(at, work);
+        }
+    }
+
+    /// Only the session's owner can take the item, and nobody here knows who that is.
+    fn work_ready(&self, work: WorkerWork) {
+        if work.is_in_session {
+            self.workers.signal_all(&work);
+        } else {
+            self.workers.signal(work);
+        }
+    }
+}
+
+/// The moment after `lease`; leases beyond a day are as good as a day for a courtesy.
+fn after(lease: Duration) -> Instant {
+    Instant::now() + lease.min(Duration::from_secs(24 * 60 * 60))
+}
+
+/// Time from now until a moment given in milliseconds since 1970.
+fn until(at_ms: u64) -> Duration {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Duration::from_millis(at_ms).saturating_sub(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line::Place;
+    use super::*;
+
+    fn activity(tag: Option<&str>, session: Option<&str>) -> WorkItem {
+        WorkItem::ActivityExecute {
+            instance: "i".into(),
+            execution_id: 1,
+            id: 1,
+            name: "a".into(),
+            input: String::new(),
+            session_id: session.map(Into::into),
+            tag: tag.map(Into::into),
+        }
+    }
+
+    fn slow() -> Repoll {
+        Repoll {
+            min: Duration::from_secs(100),
+            max: Duration::from_secs(100),
+        }
+    }
+
+    fn worker(tags: TagFilter, owner: Option<&str>) -> WorkerInterest {
+        WorkerInterest {
+            tags,
+            session_owner: owner.map(Into::into),
+        }
+    }
+
+    async fn is_woken<I: Interest>(place: &mut Place<'_, I>) -> bool {
+        place
+            .wait(Instant::now() + Duration::from_millis(10), None)
+            .await
+            == Woken::PollAgain
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_wakes_only_workers_that_may_take_it() {
+        let wakeups = Wakeups::new();
+        let mut plain = wakeups
+            .workers
+            .join(worker(TagFilter::DefaultOnly, None), slow());
+        let mut gpu = wakeups
+            .workers
+            .join(worker(TagFilter::tags(["gpu"]), None), slow());
+        let mut owner = wakeups
+            .workers
+            .join(worker(TagFilter::DefaultOnly, Some("w")), slow());
+        wakeups.work(&activity(Some("gpu"), None), Duration::ZERO);
+        assert!(is_woken(&mut gpu).await && !is_woken(&mut plain).await);
+        wakeups.work(&activity(None, Some("s")), Duration::ZERO);
+        assert!(is_woken(&mut owner).await && !is_woken(&mut plain).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn message_for_an_instance_in_its_turn_waits_for_the_end_of_the_turn() {
+        let wakeups = Wakeups::new();
+        let mut place = wakeups
+            .orchestrations
+            .join(OrchestrationInterest { versions: None }, slow());
+        wakeups.turn_began("token", "order-1", Duration::from_secs(5));
+        wakeups.orchestration_ready("order-1");
+        assert!(!is_woken(&mut place).await);
+        wakeups.orchestration_ready("order-2");
+        assert!(is_woken(&mut place).await);
+        wakeups.turn_ended("token");
+        assert!(is_woken(&mut place).await);
+        wakeups.turn_began("token", "order-1", Duration::from_secs(5));
+        wakeups.turn_ended("token");
+        assert!(!is_woken(&mut place).await);
+    }
+
+    #[tokio::test]
+    async fn providers_of_one_schema_share_their_signals() {
+        let a = Wakeups::shared("host/db/one".into());
+        assert!(Arc::ptr_eq(&a, &Wakeups::shared("host/db/one".into())));
+        assert!(!Arc::ptr_eq(&a, &Wakeups::shared("host/db/two".into())));
+    }
+}
