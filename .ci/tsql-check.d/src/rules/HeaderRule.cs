@@ -29,6 +29,9 @@ namespace TsqlCheck
         // A helper that nearly all use says "every procedure that …" instead of naming thirty.
         void CheckCallers()
         {
+            var methods = Regex.Matches(header["Callers"], @"\bProvider(?:Admin)?::(\w+)").Cast<Match>().Select(m => m.Groups[1].Value).ToList();
+            if (methods.Count > 0 && !methods.Contains(Script.ProcedureName))
+                Complain("Callers", $"Callers names trait methods, but not the one called {Script.ProcedureName}");
             if (Regex.IsMatch(header["Callers"], @"^every procedure\b", RegexOptions.IgnoreCase)) return;
             var callers = Repository.Procedures
                 .Where(s => s != Script && Access.Of(s.Procedure).Called.Contains(Script.ProcedureName))

@@ -7,6 +7,9 @@ namespace TsqlCheck
 {
     sealed class ProcedureFileRule : Rule
     {
+        // Longer than this, steps move into helpers.
+        const int LinesMax = 250;
+
         public override string Name => "procedure-file";
 
         protected override void CheckScript()
@@ -17,6 +20,8 @@ namespace TsqlCheck
                     Found(stray, "procedures belong in migrations/procedures, one per file");
                 return;
             }
+            var lines = Script.Text.TrimEnd('\n').Split('\n').Length;
+            if (lines > LinesMax) FoundAt(LinesMax + 1, $"the file has {lines} lines, more than {LinesMax}; move steps into helpers");
             var statements = Script.Tree.Batches.SelectMany(b => b.Statements).ToList();
             var wanted = Path.GetFileNameWithoutExtension(Script.File);
             if (Script.Tree.Batches.Count != 1 || statements.Count != 1 || !(statements[0] is CreateOrAlterProcedureStatement))

@@ -72,6 +72,9 @@ BEGIN
         THROW;
     END CATCH;
 
+    DELETE FROM @taken;
+    EXEC sys.sp_getapplock @Resource = N'x', @LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = 0;
+
     WITH tree AS
     (
         SELECT t.id AS node FROM @taken AS t
