@@ -44,7 +44,7 @@ namespace TsqlCheck
                     var refused = Fill(model, accepted);
                     if (refused == null)
                     {
-                        foreach (var message in model.Validate()) Locate(target, $"SQL{message.Number}", message.Message);
+                        Report(target, model.Validate());
                         return;
                     }
                     foreach (var error in model.GetModelErrors())
@@ -73,18 +73,25 @@ namespace TsqlCheck
             return null;
         }
 
-        // The compiler's messages name the object and the reference, but no line.
-        void Locate(string target, string number, string message)
+        // A missing object makes all its columns and parameters missing too; the object alone is reported.
+        void Report(string target, IList<DacModelMessage> messages)
         {
-            var parsed = ModelMessage.Parse(message);
-            if (SystemObjects.Knows(parsed.Reference)) return;
+            var parsed = messages.Select(m => ModelMessage.Parse(m.Number, m.Message)).ToList();
+            foreach (var message in parsed)
+                if (!SystemObjects.Knows(message.Reference) && !parsed.Any(p => p.Explains(message)))
+                    Locate(target, message);
+        }
+
+        // The compiler's messages name the object and the reference, but no line.
+        void Locate(string target, ModelMessage parsed)
+        {
             var parts = parsed.Reference.Where(p => !Tokens.Same(p, Script.Schema)).ToList();
             var definition = parsed.IsPermission
                 ? definitions.FirstOrDefault(d => d.Statement is SecurityStatement && Defines(d, parts))
                 : definitions.FirstOrDefault(d => d.Statement is ProcedureStatementBody == parsed.IsProcedure && Defines(d, parsed.Subject))
                     ?? definitions.FirstOrDefault(d => Defines(d, parsed.Subject));
             var line = definition == null ? 1 : definition.LineOfReference(parts.Count > 0 ? parts : parsed.Subject);
-            Complain(target, definition, line, $"{number} {parsed.Text}");
+            Complain(target, definition, line, $"SQL{parsed.Number} {parsed.Text}");
         }
 
         void Complain(string target, Definition definition, int line, string reason)

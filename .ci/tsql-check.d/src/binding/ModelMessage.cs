@@ -7,6 +7,7 @@ namespace TsqlCheck
 {
     sealed class ModelMessage
     {
+        public int Number;
         /// <summary>The message without its fixed opening.</summary>
         public string Text;
         public bool IsPermission;
@@ -16,7 +17,7 @@ namespace TsqlCheck
         /// <summary>The parts of the name that could not be resolved; empty when the message is about something else.</summary>
         public List<string> Reference;
 
-        public static ModelMessage Parse(string message)
+        public static ModelMessage Parse(int number, string message)
         {
             var opening = Regex.Match(message, @"^Error validating element (.+?): (?=\w)");
             var text = message.Substring(opening.Length);
@@ -25,6 +26,7 @@ namespace TsqlCheck
             var column = Regex.Match(text, @"^The reference to the column (\S+) could not be resolved");
             return new ModelMessage
             {
+                Number = number,
                 Text = text,
                 IsPermission = text.StartsWith("Permission "),
                 IsProcedure = subject.Groups[1].Value == "SqlProcedure",
@@ -32,6 +34,11 @@ namespace TsqlCheck
                 Reference = column.Success ? column.Groups[1].Value.Split('.').ToList() : Parts(reference.Groups[1].Value),
             };
         }
+
+        /// <summary>True when the other reference begins with this one, in the same object: it is missing because this one is.</summary>
+        public bool Explains(ModelMessage other) =>
+            Reference.Count > 0 && Reference.Count < other.Reference.Count
+            && Subject.SequenceEqual(other.Subject) && Reference.SequenceEqual(other.Reference.Take(Reference.Count));
 
         static List<string> Parts(string name) =>
             Regex.Matches(name, @"\[((?:[^\]]|\]\])*)\]").Cast<Match>().Select(m => m.Groups[1].Value.Replace("]]", "]")).ToList();

@@ -7,13 +7,14 @@ namespace TsqlCheck
 {
     /// <summary>
     /// Subclasses say what to make of transactions, exits and touched tables. Any statement inside TRY may fail,
-    /// so CATCH is entered with every state seen inside its TRY.
+    /// so CATCH is entered with the state before each of them.
     /// </summary>
     abstract class FlowAnalysis
     {
         // Deeper nesting than this means a loop that opens more than it closes.
         const int DepthMax = 4;
 
+        HashSet<string> flags;
         HashSet<FlowState> caught;
         HashSet<FlowState> breaks = new HashSet<FlowState>();
         HashSet<FlowState> continues = new HashSet<FlowState>();
@@ -29,6 +30,7 @@ namespace TsqlCheck
 
         protected void Run(ProcedureStatementBody procedure, FlowState entry)
         {
+            flags = FlagVariables.Of(procedure);
             var end = Sequence(procedure.StatementList.Statements, new HashSet<FlowState> { entry });
             foreach (var state in end) OnExit(LastStatement(procedure), state, Exit.Normal);
         }
@@ -47,7 +49,6 @@ namespace TsqlCheck
             {
                 caught?.UnionWith(states);
                 states = Step(statement, states);
-                caught?.UnionWith(states);
             }
             return states;
         }
@@ -66,7 +67,7 @@ namespace TsqlCheck
             if (statement is BeginTransactionStatement) return Begin(statement, states);
             if (statement is CommitTransactionStatement) return Commit(statement, states);
             if (statement is RollbackTransactionStatement) return Rollback(statement, states);
-            return Map(states, s => OnAccess(statement, s));
+            return Map(states, s => FlagVariables.After(statement, OnAccess(statement, s), flags));
         }
 
         static HashSet<FlowState> Jump(HashSet<FlowState> states, HashSet<FlowState> target)
@@ -78,7 +79,7 @@ namespace TsqlCheck
         HashSet<FlowState> Rollback(TSqlStatement statement, HashSet<FlowState> states)
         {
             if (states.Any(s => s.Depth == 0)) OnRollbackWithoutTransaction(statement);
-            return Map(states, s => new FlowState(0, 0));
+            return Map(states, s => s.WithDepth(0));
         }
 
         HashSet<FlowState> Leave(TSqlStatement statement, HashSet<FlowState> states, Exit exit)
@@ -90,13 +91,13 @@ namespace TsqlCheck
         HashSet<FlowState> Begin(TSqlStatement statement, HashSet<FlowState> states)
         {
             if (states.Any(s => s.Depth >= DepthMax)) OnUnboundedDepth(statement);
-            return Map(states, s => new FlowState(System.Math.Min(s.Depth + 1, DepthMax), s.Touched));
+            return Map(states, s => s.WithDepth(System.Math.Min(s.Depth + 1, DepthMax)));
         }
 
         HashSet<FlowState> Commit(TSqlStatement statement, HashSet<FlowState> states)
         {
             if (states.Any(s => s.Depth == 0)) OnCommitWithoutTransaction(statement);
-            return Map(states, s => s.Depth <= 1 ? new FlowState(0, 0) : new FlowState(s.Depth - 1, s.Touched));
+            return Map(states, s => s.WithDepth(System.Math.Max(s.Depth - 1, 0)));
         }
 
         HashSet<FlowState> Branch(IfStatement branch, HashSet<FlowState> states)
@@ -148,6 +149,6 @@ namespace TsqlCheck
             new HashSet<FlowState>(states.Select(next));
 
         static HashSet<FlowState> Where(HashSet<FlowState> states, BooleanExpression condition, bool wanted) =>
-            new HashSet<FlowState>(states.Where(s => Condition.Evaluate(condition, s.Depth) != !wanted));
+            new HashSet<FlowState>(states.Where(s => Condition.Evaluate(condition, s) != !wanted));
     }
 }

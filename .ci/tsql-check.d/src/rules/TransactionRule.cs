@@ -26,7 +26,7 @@ namespace TsqlCheck
                 this.entry = entry;
             }
 
-            public void Follow(ProcedureStatementBody procedure) => Run(procedure, new FlowState(entry, 0));
+            public void Follow(ProcedureStatementBody procedure) => Run(procedure, FlowState.AtEntry(entry));
 
             protected override void OnExit(TSqlFragment at, FlowState state, Exit exit)
             {

@@ -9,6 +9,6 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    SELECT m.number -- wrong: binding: [dx].[missing_table].[number]
+    SELECT m.number
     FROM   [$(schema)].missing_table AS m; -- wrong: binding: [dx].[missing_table]
 END;

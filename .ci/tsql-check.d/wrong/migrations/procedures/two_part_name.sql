@@ -12,6 +12,6 @@ BEGIN
     SELECT id
     FROM   worker_queue -- wrong: two-part-name: the table worker_queue is not named
     WHERE  id = @id;
-    SELECT id FROM dbo.worker_queue; -- wrong: two-part-name: the table dbo.worker_queue is not named -- wrong: binding: [dbo].[worker_queue]. -- wrong: binding: [dbo].[worker_queue].[id]
+    SELECT id FROM dbo.worker_queue; -- wrong: two-part-name: the table dbo.worker_queue is not named -- wrong: binding: [dbo].[worker_queue].
     EXEC right_order @instance_id = N'x'; -- wrong: two-part-name: the procedure right_order is not named
 END;

@@ -1,0 +1,18 @@
+-- Shows a table that is read in its place and written too late.
+--
+-- Callers   self-test
+-- Locks     worker_queue and instances: one row each
+-- Throws    none
+CREATE OR ALTER PROCEDURE [$(schema)].lock_order_read_before_write
+    @id  BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @n BIGINT;
+    BEGIN TRANSACTION;
+    SELECT @n = COUNT_BIG(*) FROM [$(schema)].instances;
+    DELETE FROM [$(schema)].worker_queue WHERE id = @id;
+    DELETE FROM [$(schema)].instances WHERE instance_id = N'x'; -- wrong: lock-order: instances is touched after worker_queue
+    COMMIT TRANSACTION;
+END;
