@@ -3,6 +3,7 @@
 -- Callers   enqueue_for_worker, ack_orchestration_item, both inside their transaction
 -- Locks     session_lanes: the lanes of the items (update), in the order of their keys, then
 --           worker_queue: the new rows
+-- Order     sessions is read first; the read keeps no lock
 -- Throws    nothing
 --
 -- A lane is locked before an item goes into it. A fetch that corrects a lane's not_before_ms
@@ -46,14 +47,15 @@ BEGIN
         SELECT v.session_key, v.tag_key, v.claim_ms
         FROM   @lanes AS v
         WHERE  NOT EXISTS (SELECT 1
-                           FROM   [$(schema)].session_lanes AS l WITH (UPDLOCK, HOLDLOCK, ROWLOCK)
+                           FROM   [$(schema)].session_lanes AS l
+                                  WITH (INDEX(uq_session_lanes_key), UPDLOCK, HOLDLOCK, ROWLOCK)
                            WHERE  l.session_key = v.session_key
                              AND  l.tag_key = v.tag_key)
         ORDER BY v.session_key, v.tag_key;
 
         UPDATE l
         SET    l.not_before_ms = v.claim_ms
-        FROM   [$(schema)].session_lanes AS l
+        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), ROWLOCK)
         INNER JOIN @lanes AS v
                ON  v.session_key = l.session_key
               AND  v.tag_key = l.tag_key

@@ -1,0 +1,146 @@
+-- Finds the oldest ready activity in the sessions that a worker owns or could take over.
+--
+-- Callers   fetch_work_item, outside any transaction
+-- Locks     none kept; _settle_session_lane takes and releases its own
+-- Order     sessions and session_lanes lead to rows of worker_queue; nothing is kept locked
+-- Throws    nothing
+--
+-- Two searches: the sessions the worker owns, one seek per session and tag, and the sessions
+-- without an owner, through the head of each tag's lanes. A head may promise too much, because its
+-- items are held or gone or its session is leased again; it is corrected and the next one is looked
+-- at, so no promise costs more than one visit.
+--
+-- @from_lane tells that the session has to be won first; @next_ms, when nothing was found, when a
+-- session could next have something.
+CREATE OR ALTER PROCEDURE [$(schema)]._find_session_item
+    @session_owner    NVARCHAR(4000),
+    @include_untagged BIT,
+    @any_tag          BIT,
+    @tags             NVARCHAR(MAX),
+    @work_id          BIGINT OUTPUT,
+    @not_before_ms    BIGINT OUTPUT,
+    @session_key      NVARCHAR(400) OUTPUT,
+    @tag_key          NVARCHAR(260) OUTPUT,
+    @from_lane        BIT OUTPUT,
+    @next_ms          BIGINT OUTPUT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
+            @lane_session NVARCHAR(400) = N'', @lane_tag NVARCHAR(260) = N'', @previous NVARCHAR(260),
+            @lane_item BIGINT, @lane_item_ms BIGINT;
+    DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+
+    SET @work_id = NULL;
+    SET @from_lane = 0;
+    SET @next_ms = NULL;
+
+    IF @include_untagged = 1 OR @any_tag = 1
+    BEGIN
+        INSERT INTO @tag_keys (tag_key) VALUES (N'');
+    END;
+    IF @tags IS NOT NULL
+    BEGIN
+        INSERT INTO @tag_keys (tag_key)
+        SELECT DISTINCT (N'[' + j.tag + N']') COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
+        WHERE  j.tag IS NOT NULL;
+    END;
+    -- Every tag of a session has a lane: step from one to the next.
+    WHILE @any_tag = 1 AND @lane_tag IS NOT NULL
+    BEGIN
+        SET @previous = @lane_tag;
+        SET @lane_tag = NULL;
+        SELECT TOP (1) @lane_tag = l.tag_key
+        FROM   [$(schema)].session_lanes AS l
+               WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.tag_key > @previous
+        ORDER BY l.tag_key;
+        IF @lane_tag IS NOT NULL
+        BEGIN
+            INSERT INTO @tag_keys (tag_key) VALUES (@lane_tag);
+        END;
+    END;
+
+    SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
+                   @session_key = s.session_key
+    FROM   [$(schema)].sessions AS s
+           WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+    CROSS JOIN @tag_keys AS t
+    CROSS APPLY
+    (
+        SELECT TOP (1) q.work_id, q.not_before_ms
+        FROM   [$(schema)].worker_queue AS q
+               WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  q.session_key = s.session_key
+          AND  q.tag_key = t.tag_key
+          AND  q.not_before_ms <= @now_ms
+        ORDER BY q.not_before_ms, q.work_id
+    ) AS c
+    WHERE  s.owner_id = @session_owner
+      AND  s.locked_until_ms > @now_ms
+    ORDER BY c.not_before_ms, c.work_id;
+
+    WHILE @lane_session IS NOT NULL AND @lane_item IS NULL
+    BEGIN
+        SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @lane_session = NULL;
+        SELECT TOP (1) @lane_session = c.session_key, @lane_tag = t.tag_key
+        FROM   @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) l.session_key, l.not_before_ms, l.lane_id
+            FROM   [$(schema)].session_lanes AS l
+                   WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.tag_key = t.tag_key
+              AND  l.not_before_ms <= @now_ms
+            ORDER BY l.not_before_ms, l.lane_id
+        ) AS c
+        ORDER BY c.not_before_ms, c.lane_id;
+
+        IF @lane_session IS NOT NULL
+        BEGIN
+            SELECT TOP (1) @lane_item = q.work_id, @lane_item_ms = q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = @lane_session
+              AND  q.tag_key = @lane_tag
+              AND  q.not_before_ms <= @now_ms
+              AND  NOT EXISTS (SELECT 1
+                               FROM   [$(schema)].sessions AS s WITH (ROWLOCK, READCOMMITTEDLOCK)
+                               WHERE  s.session_key = @lane_session
+                                 AND  s.locked_until_ms > @now_ms)
+            ORDER BY q.not_before_ms, q.work_id;
+
+            IF @lane_item IS NULL
+            BEGIN
+                EXEC [$(schema)]._settle_session_lane @session_key = @lane_session, @tag_key = @lane_tag;
+            END
+            ELSE IF @work_id IS NULL OR @lane_item_ms < @not_before_ms
+                    OR (@lane_item_ms = @not_before_ms AND @lane_item < @work_id)
+            BEGIN
+                SET @work_id = @lane_item;
+                SET @not_before_ms = @lane_item_ms;
+                SET @session_key = @lane_session;
+                SET @tag_key = @lane_tag;
+                SET @from_lane = 1;
+            END;
+        END;
+    END;
+
+    IF @work_id IS NULL
+    BEGIN
+        SELECT @next_ms = MIN(c.not_before_ms)
+        FROM   @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) l.not_before_ms
+            FROM   [$(schema)].session_lanes AS l
+                   WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.tag_key = t.tag_key
+              AND  l.not_before_ms > @now_ms
+            ORDER BY l.not_before_ms
+        ) AS c;
+    END;
+END;

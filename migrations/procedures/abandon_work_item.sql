@@ -1,0 +1,72 @@
+-- Gives an activity back to the queue, after the delay if one is given.
+--
+-- Callers   Provider::abandon_work_item
+-- Locks     session_lanes: the item's lane, then worker_queue: the item's row
+-- Order     worker_queue and sessions are read first to learn the lane and its owner; these reads
+--           keep no locks
+-- Throws    51000 called inside a transaction
+--           51004 the token is not the item's: cancelled, acknowledged or taken over
+--
+-- An expired lease may still be given back as long as nobody took it over. Without a delay the item
+-- returns to its old place, in front of what was enqueued after it.
+CREATE OR ALTER PROCEDURE [$(schema)].abandon_work_item
+    @lock_token     NVARCHAR(1000),
+    @delay_ms       BIGINT = NULL,
+    @ignore_attempt BIT = 0
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+            @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
+            @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @ready_ms BIGINT, @claim_ms BIGINT,
+            @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+
+    -- An item keeps its session, tag and time of arrival for life, so they may be read in advance.
+    SELECT @session_key = q.session_key, @tag_key = q.tag_key, @ready_ms = q.enqueued_at_ms
+    FROM   [$(schema)].worker_queue AS q WITH (ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  q.work_id = @work_id
+      AND  q.lock_token = @token;
+
+    IF @delay_ms IS NOT NULL
+    BEGIN
+        SET @ready_ms = @now_ms + @delay_ms;
+    END;
+
+    BEGIN TRANSACTION;
+
+    IF @session_key <> N''
+    BEGIN
+        SET @claim_ms = @ready_ms;
+        SELECT @claim_ms = s.locked_until_ms
+        FROM   [$(schema)].sessions AS s WITH (ROWLOCK, READCOMMITTEDLOCK)
+        WHERE  s.session_key = @session_key
+          AND  s.locked_until_ms > @ready_ms;
+
+        UPDATE [$(schema)].session_lanes
+        SET    not_before_ms = CASE WHEN not_before_ms > @claim_ms THEN @claim_ms ELSE not_before_ms END
+        WHERE  session_key = @session_key
+          AND  tag_key = @tag_key;
+    END;
+
+    UPDATE [$(schema)].worker_queue
+    SET    lock_token = NULL,
+           not_before_ms = @ready_ms,
+           attempt_count = CASE WHEN @ignore_attempt = 1 AND attempt_count > 0
+                                THEN attempt_count - 1 ELSE attempt_count END
+    WHERE  work_id = @work_id
+      AND  lock_token = @token;
+
+    IF @@ROWCOUNT = 0
+    BEGIN
+        ROLLBACK TRANSACTION;
+        THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
+    END;
+
+    COMMIT TRANSACTION;
+END;

@@ -1,0 +1,83 @@
+-- Removes an activity the caller still holds, and hands its completion to the orchestration.
+--
+-- Callers   Provider::ack_work_item
+-- Locks     instance_locks and orchestrator_queue through _post_message, then worker_queue: the
+--           item's row, then sessions: the session's row
+-- Throws    51000 called inside a transaction
+--           51001, 51002 instance id unusable
+--           51004 the lease is lost: the item was cancelled, acknowledged, taken over or expired
+--
+-- The completion is posted first because instance_locks comes first in the common order; a lost
+-- lease undoes it. Repeating the call after an unknown outcome is harmless: if the first one was
+-- committed, the row is gone and 51004 says so.
+CREATE OR ALTER PROCEDURE [$(schema)].ack_work_item
+    @lock_token  NVARCHAR(1000),
+    @instance_id NVARCHAR(4000) = NULL,
+    @kind        NVARCHAR(100) = NULL,
+    @payload     NVARCHAR(MAX) = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+    IF @payload IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+    END;
+
+    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+            @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
+            @session_key NVARCHAR(400), @lease_end_ms BIGINT, @now_ms BIGINT, @done BIT = 0;
+
+    WHILE @done = 0
+    BEGIN
+        BEGIN TRY
+            BEGIN TRANSACTION;
+
+            IF @payload IS NOT NULL
+            BEGIN
+                EXEC [$(schema)]._post_message @instance_id = @instance_id, @kind = @kind, @payload = @payload;
+            END;
+
+            SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
+            FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+            WHERE  q.work_id = @work_id
+              AND  q.lock_token = @token;
+
+            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+
+            IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
+            BEGIN
+                THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
+            END;
+
+            DELETE FROM [$(schema)].worker_queue
+            WHERE  work_id = @work_id;
+
+            IF @session_key <> N''
+            BEGIN
+                UPDATE [$(schema)].sessions
+                SET    last_activity_ms = @now_ms
+                WHERE  session_key = @session_key
+                  AND  locked_until_ms > @now_ms;
+            END;
+
+            COMMIT TRANSACTION;
+            SET @done = 1;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+            -- 2627: another caller created the instance's row first. It is there now.
+            IF ERROR_NUMBER() <> 2627
+            BEGIN
+                THROW;
+            END;
+        END CATCH;
+    END;
+END;

@@ -1,0 +1,218 @@
+-- Leases the activity that has been ready longest among those the caller may run.
+--
+-- Callers   Provider::fetch_work_item
+-- Locks     worker_queue: one row (update, found by ix_worker_queue_ready), then sessions: the
+--           session's row; session_lanes is written after the commit, by itself
+-- Order     session_lanes is written last, in a transaction of its own
+-- Throws    51000 called inside a transaction
+--           51001 the session owner's id does not fit its column
+--           51013 the token is not a UUID's text
+--
+-- Cost. Items without a session are looked for by one seek per tag, items with one by
+-- _find_session_item, which has seeks of its own. Items that wait, are held, have other tags or
+-- belong to sessions of others are never visited. The oldest candidate wins.
+--
+-- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
+-- two items of one session at the same moment, and the second finds the session leased, undoes its
+-- claim and looks again. As in fetch_orchestration_item, "nothing found" is exact: a candidate that
+-- READPAST steps over is waited for, by its key and holding nothing else.
+CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
+    @lock_token         NVARCHAR(128),
+    @lock_timeout_ms    BIGINT,
+    @include_untagged   BIT = 0,
+    @any_tag            BIT = 0,
+    @tags               NVARCHAR(MAX) = NULL,
+    @session_owner      NVARCHAR(4000) = NULL,
+    @session_timeout_ms BIGINT = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+    IF DATALENGTH(@lock_token) <> 72
+    BEGIN
+        THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
+    END;
+    IF DATALENGTH(@session_owner) > 800
+    BEGIN
+        THROW 51001, N'session owner id is longer than 400 characters; choose a shorter one', 1;
+    END;
+
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @found BIT = 0,
+            @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
+            @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
+            @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
+            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT;
+    DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+
+    IF @include_untagged = 1 OR @any_tag = 1
+    BEGIN
+        INSERT INTO @tag_keys (tag_key) VALUES (N'');
+    END;
+    IF @tags IS NOT NULL
+    BEGIN
+        INSERT INTO @tag_keys (tag_key)
+        SELECT DISTINCT (N'[' + j.tag + N']') COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
+        WHERE  j.tag IS NOT NULL;
+    END;
+    -- Every tag in use, by stepping from one to the next through the index.
+    SET @tag_key = N'';
+    WHILE @any_tag = 1 AND @tag_key IS NOT NULL
+    BEGIN
+        SET @item_tag = @tag_key;
+        SET @tag_key = NULL;
+        SELECT TOP (1) @tag_key = q.tag_key
+        FROM   [$(schema)].worker_queue AS q
+               WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  q.session_key = N''
+          AND  q.tag_key > @item_tag
+        ORDER BY q.tag_key;
+        IF @tag_key IS NOT NULL
+        BEGIN
+            INSERT INTO @tag_keys (tag_key) VALUES (@tag_key);
+        END;
+    END;
+
+    WHILE @searching = 1
+    BEGIN
+        SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @candidate = NULL;
+        SET @session_key = N'';
+        SET @from_lane = 0;
+
+        SELECT TOP (1) @candidate = c.work_id, @candidate_ms = c.not_before_ms, @tag_key = t.tag_key
+        FROM   @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) q.work_id, q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = N''
+              AND  q.tag_key = t.tag_key
+              AND  q.not_before_ms <= @now_ms
+            ORDER BY q.not_before_ms, q.work_id
+        ) AS c
+        ORDER BY c.not_before_ms, c.work_id;
+
+        IF @session_owner IS NOT NULL
+        BEGIN
+            EXEC [$(schema)]._find_session_item
+                @session_owner = @session_owner, @include_untagged = @include_untagged,
+                @any_tag = @any_tag, @tags = @tags, @work_id = @session_item OUTPUT,
+                @not_before_ms = @session_item_ms OUTPUT, @session_key = @item_session OUTPUT,
+                @tag_key = @item_tag OUTPUT, @from_lane = @item_from_lane OUTPUT,
+                @next_ms = @session_next_ms OUTPUT;
+            IF @session_item IS NOT NULL
+               AND (@candidate IS NULL OR @session_item_ms < @candidate_ms
+                    OR (@session_item_ms = @candidate_ms AND @session_item < @candidate))
+            BEGIN
+                SET @candidate = @session_item;
+                SET @session_key = @item_session;
+                SET @tag_key = @item_tag;
+                SET @from_lane = @item_from_lane;
+            END;
+            -- The session's item may have become ready after the clock was read above.
+            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        END;
+
+        IF @candidate IS NULL
+        BEGIN
+            SET @searching = 0;
+        END
+        ELSE
+        BEGIN
+            BEGIN TRANSACTION;
+
+            -- payload is read so that the row itself is locked with its index entry: writers lock the
+            -- row first, and would otherwise meet this claim half-way.
+            SET @work_id = NULL;
+            SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = @session_key
+              AND  q.tag_key = @tag_key
+              AND  q.not_before_ms <= @now_ms
+            ORDER BY q.not_before_ms, q.work_id;
+
+            IF @work_id IS NULL
+            BEGIN
+                SELECT @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
+                FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                WHERE  q.work_id = @candidate
+                  AND  q.not_before_ms <= @now_ms;
+            END;
+
+            SET @won = 0;
+            IF @work_id IS NOT NULL
+            BEGIN
+                SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                UPDATE [$(schema)].worker_queue
+                SET    lock_token = @lock_token,
+                       not_before_ms = @now_ms + @lock_timeout_ms,
+                       attempt_count = @attempt_count
+                WHERE  work_id = @work_id;
+
+                SET @won = 1;
+                IF @session_key <> N''
+                BEGIN
+                    SET @session_end_ms = @now_ms + COALESCE(@session_timeout_ms, 0);
+                    EXEC [$(schema)]._claim_session
+                        @session_key = @session_key, @owner_id = @session_owner, @now_ms = @now_ms,
+                        @locked_until_ms = @session_end_ms, @won = @won OUTPUT;
+                END;
+            END;
+
+            IF @won = 1
+            BEGIN
+                COMMIT TRANSACTION;
+                SET @found = 1;
+                SET @searching = 0;
+            END
+            ELSE
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+        END;
+    END;
+
+    -- The session is leased until then, so the promise holds whenever it is written.
+    IF @found = 1 AND @from_lane = 1
+    BEGIN
+        UPDATE [$(schema)].session_lanes
+        SET    not_before_ms = @session_end_ms
+        WHERE  session_key = @session_key
+          AND  tag_key = @tag_key
+          AND  not_before_ms < @session_end_ms;
+    END;
+
+    IF @found = 0
+    BEGIN
+        SELECT @next_ms = MIN(c.not_before_ms)
+        FROM   @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = N''
+              AND  q.tag_key = t.tag_key
+              AND  q.not_before_ms > @now_ms
+            ORDER BY q.not_before_ms
+        ) AS c;
+        IF @session_next_ms IS NOT NULL AND (@next_ms IS NULL OR @session_next_ms < @next_ms)
+        BEGIN
+            SET @next_ms = @session_next_ms;
+        END;
+    END;
+
+    SELECT @found AS found,
+           CASE WHEN @found = 0 THEN @next_ms - @now_ms END AS next_ready_in_ms,
+           CASE WHEN @found = 1 THEN CAST(@lock_token + N':' + CAST(@work_id AS NVARCHAR(20)) AS NVARCHAR(500)) END
+               AS lock_token,
+           CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,
+           CASE WHEN @found = 1 THEN @payload END AS payload;
+END;

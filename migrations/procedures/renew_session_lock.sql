@@ -1,0 +1,59 @@
+-- Extends the leases of the sessions that the given workers own and have used lately.
+--
+-- Callers   Provider::renew_session_lock
+-- Locks     sessions: the rows renewed, found by ix_sessions_owner
+-- Order     session_lanes is written last, by itself
+-- Throws    51000 called inside a transaction
+--
+-- The second statement moves the lanes of these sessions along, so that no fetch has to visit and
+-- correct them one by one. It is only an economy, and needs no transaction with the first.
+CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
+    @owner_ids       NVARCHAR(MAX),
+    @extend_ms       BIGINT,
+    @idle_timeout_ms BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT;
+    DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @sessions TABLE
+    (
+        session_key     NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+        locked_until_ms BIGINT NOT NULL
+    );
+
+    INSERT INTO @owners (owner_id)
+    SELECT DISTINCT j.owner_id COLLATE Latin1_General_100_BIN2
+    FROM   OPENJSON(@owner_ids) WITH (owner_id NVARCHAR(400) '$') AS j
+    WHERE  j.owner_id IS NOT NULL;
+
+    UPDATE s
+    SET    s.locked_until_ms = CASE WHEN s.locked_until_ms > @now_ms + @extend_ms
+                                    THEN s.locked_until_ms ELSE @now_ms + @extend_ms END
+    OUTPUT inserted.session_key, inserted.locked_until_ms INTO @sessions (session_key, locked_until_ms)
+    FROM   [$(schema)].sessions AS s
+    INNER JOIN @owners AS o
+           ON  o.owner_id = s.owner_id
+    WHERE  s.locked_until_ms > @now_ms
+      AND  s.last_activity_ms > @now_ms - @idle_timeout_ms;
+
+    SET @renewed = @@ROWCOUNT;
+
+    IF @renewed > 0
+    BEGIN
+        UPDATE l
+        SET    l.not_before_ms = v.locked_until_ms
+        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), ROWLOCK)
+        INNER JOIN @sessions AS v
+               ON  v.session_key = l.session_key
+        WHERE  l.not_before_ms < v.locked_until_ms;
+    END;
+
+    SELECT @renewed AS renewed;
+END;

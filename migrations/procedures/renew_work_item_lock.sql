@@ -1,0 +1,56 @@
+-- Extends the lease on an activity the caller still holds.
+--
+-- Callers   Provider::renew_work_item_lock
+-- Locks     worker_queue: the item's row, then sessions: the session's row
+-- Throws    51000 called inside a transaction
+--           51004 the lease is lost: the item was cancelled, acknowledged, taken over or expired
+--
+-- An expired lease is lost even if nobody has taken the item yet; otherwise a stalled worker could
+-- revive it in the instant before another one fetches it. The clock is read after the row is locked,
+-- and a renewal never brings the end of a lease nearer.
+CREATE OR ALTER PROCEDURE [$(schema)].renew_work_item_lock
+    @lock_token NVARCHAR(1000),
+    @extend_ms  BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+            @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
+            @session_key NVARCHAR(400), @lease_end_ms BIGINT, @now_ms BIGINT;
+
+    BEGIN TRANSACTION;
+
+    SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
+    FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  q.work_id = @work_id
+      AND  q.lock_token = @token;
+
+    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+
+    IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
+    BEGIN
+        ROLLBACK TRANSACTION;
+        THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
+    END;
+
+    UPDATE [$(schema)].worker_queue
+    SET    not_before_ms = @now_ms + @extend_ms
+    WHERE  work_id = @work_id
+      AND  not_before_ms < @now_ms + @extend_ms;
+
+    IF @session_key <> N''
+    BEGIN
+        UPDATE [$(schema)].sessions
+        SET    last_activity_ms = @now_ms
+        WHERE  session_key = @session_key
+          AND  locked_until_ms > @now_ms;
+    END;
+
+    COMMIT TRANSACTION;
+END;
