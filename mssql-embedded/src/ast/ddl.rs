@@ -130,6 +130,8 @@ pub struct ColumnDef {
     pub identity: Option<(i64, i64)>,
     /// `CONSTRAINT name DEFAULT expr`, with the expression's text.
     pub default: Option<(Option<Ident>, Expr, String)>,
+    /// `WITH VALUES`: ALTER TABLE ADD fills existing rows with the default.
+    pub with_values: bool,
     /// Inline PRIMARY KEY, UNIQUE, CHECK and REFERENCES, as table constraints over this column.
     pub constraints: Vec<TableConstraint>,
 }

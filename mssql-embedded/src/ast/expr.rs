@@ -74,7 +74,8 @@ pub enum ExprKind {
 pub struct Call {
     /// The function's name, possibly with a schema.
     pub name: ObjectName,
-    /// Arguments. The date part of DATEADD and friends arrives as a Column of one part.
+    /// Arguments. The date part of DATEADD and friends arrives as a Column of one part;
+    /// `TRIM(characters FROM s)` arrives as two arguments in that order.
     pub args: Vec<Expr>,
     /// `COUNT(*)`.
     pub star: bool,

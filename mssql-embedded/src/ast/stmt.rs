@@ -99,6 +99,10 @@ pub enum StmtKind {
     Delete(DeleteStmt),
     /// Definitions and permissions.
     Ddl(Ddl),
+    /// `EXECUTE AS USER = 'x'` and, with `login`, `EXECUTE AS LOGIN = 'x'`.
+    ExecuteAs { login: bool, name: Expr },
+    /// `REVERT`.
+    Revert,
     /// `KILL n`.
     Kill(i64),
     /// `CHECKPOINT`, which has nothing to do here.
@@ -217,7 +221,8 @@ pub enum ExecTarget {
 pub struct ExecArg {
     /// `@name =`.
     pub name: Option<String>,
-    /// The value; `None` is DEFAULT. Only literals, variables and bare words are legal.
+    /// The value; `None` is DEFAULT. Only literals, variables and bare words are legal; a bare word
+    /// is a string to T-SQL and arrives as [`Literal::NString`](super::Literal::NString).
     pub value: Option<Expr>,
     /// `OUTPUT`.
     pub output: bool,

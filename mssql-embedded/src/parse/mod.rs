@@ -1,1 +1,73 @@
-//! The lexer and parser.
+//! The lexer and parser: T-SQL text to the syntax tree, in linear time and bounded stack.
+//!
+//! `lexer` cuts the text into tokens, `cursor` walks them, and each family of statements has its own
+//! file that extends [`cursor::Parser`]. A construct the engine does not implement is refused here,
+//! by name, so that nothing unknown reaches the binder.
+
+mod call;
+mod column;
+mod condition;
+mod constraint;
+mod control;
+mod cursor;
+mod database;
+mod declare;
+mod define;
+mod dml;
+mod drop;
+mod errors;
+mod exec;
+mod expr;
+mod go;
+mod hints;
+mod index;
+mod keywords;
+mod lexer;
+mod names;
+mod procedure;
+mod query;
+mod refuse;
+mod render;
+mod security;
+mod set;
+mod source;
+mod stmt;
+mod table;
+mod token;
+mod tran;
+
+#[cfg(test)]
+mod tests;
+
+pub use go::split_go;
+pub use render::{render_condition, render_expr};
+
+use crate::ast::Batch;
+use crate::error::SqlResult;
+
+/// Session settings that change how text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// `"x"` is an identifier when on and a string when off.
+    pub quoted_identifier: bool,
+}
+
+impl Default for ParseOptions {
+    /// The setting every modern client logs in with.
+    fn default() -> Self {
+        Self {
+            quoted_identifier: true,
+        }
+    }
+}
+
+/// Parses one batch.
+///
+/// # Errors
+///
+/// SQL Server's syntax errors with the line they are at, or the refusal of a construct that this
+/// engine does not implement.
+pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
+    let tokens = lexer::tokenize(text, options.quoted_identifier)?;
+    cursor::Parser::new(text, tokens).batch()
+}

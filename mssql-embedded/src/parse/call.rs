@@ -1,0 +1,322 @@
+//! Columns, function calls, CASE, CAST and the OVER clause.
+
+use super::cursor::Parser;
+use super::errors;
+use super::token::Tok;
+use crate::ast::{
+    Call, Expr, ExprKind, Frame, FrameBound, Ident, ObjectName, OrderItem, Over, Pos,
+};
+use crate::error::SqlResult;
+
+/// Functions whose arguments have a grammar of their own that the engine does not read.
+const REFUSED: &[&str] = &[
+    "PARSE",
+    "TRY_PARSE",
+    "JSON_OBJECT",
+    "JSON_ARRAY",
+    "JSON_OBJECTAGG",
+    "JSON_ARRAYAGG",
+];
+
+impl Parser<'_> {
+    /// An expression that begins with an unreserved name.
+    pub fn column_or_call(&mut self) -> SqlResult<Expr> {
+        let pos = self.pos();
+        if self.kw("NEXT") && self.kw_at(1, "VALUE") && self.kw_at(2, "FOR") {
+            return Err(self.unsupported("NEXT VALUE FOR"));
+        }
+        if self.peek_at(1).kind == Tok::LParen && self.is(Tok::Word) {
+            let name = self.upper();
+            if let Some(kind) = self.special_call(&name)? {
+                return Ok(Expr { pos, kind });
+            }
+        }
+        let name = self.object_name()?;
+        if self.is(Tok::LParen) {
+            return self.call(name, pos);
+        }
+        if self.is(Tok::ColonColon) {
+            return Err(self.unsupported("a static method call"));
+        }
+        Ok(Expr {
+            pos,
+            kind: ExprKind::Column(name),
+        })
+    }
+
+    /// An expression that begins with a reserved word.
+    pub fn reserved_primary(&mut self) -> SqlResult<Expr> {
+        let pos = self.pos();
+        let word = self.upper();
+        let followed = self.peek_at(1).kind == Tok::LParen;
+        let kind = match word.as_str() {
+            "CASE" => self.nested(Self::case)?,
+            "CONVERT" | "TRY_CONVERT" if followed => self.convert(word == "TRY_CONVERT")?,
+            "COALESCE" | "NULLIF" | "LEFT" | "RIGHT" if followed => {
+                let name = self.word_as_name();
+                return self.call(name, pos);
+            }
+            "CURRENT_TIMESTAMP" | "CURRENT_USER" | "SESSION_USER" | "SYSTEM_USER" | "USER" => {
+                let name = self.word_as_name();
+                ExprKind::Call(bare_call(name, Vec::new()))
+            }
+            "IDENTITY" if followed => return Err(self.unsupported("IDENTITY() in SELECT INTO")),
+            "IDENTITYCOL" | "ROWGUIDCOL" => return Err(self.unsupported(&word)),
+            _ => return Err(self.fail()),
+        };
+        Ok(Expr { pos, kind })
+    }
+
+    fn word_as_name(&mut self) -> ObjectName {
+        let token = self.advance();
+        ObjectName {
+            parts: vec![Ident {
+                name: self.slice(token).to_owned(),
+                pos: token.pos,
+            }],
+        }
+    }
+
+    /// Calls with a grammar of their own; `None` for ordinary functions.
+    fn special_call(&mut self, name: &str) -> SqlResult<Option<ExprKind>> {
+        if REFUSED.contains(&name) {
+            return Err(self.unsupported(name));
+        }
+        let kind = match name {
+            "CAST" | "TRY_CAST" => self.cast(name == "TRY_CAST")?,
+            "IIF" => self.iif()?,
+            "TRIM" => self.trim()?,
+            _ => return Ok(None),
+        };
+        Ok(Some(kind))
+    }
+
+    fn cast(&mut self, try_: bool) -> SqlResult<ExprKind> {
+        let function = self.advance();
+        self.expect(Tok::LParen)?;
+        let expr = Box::new(self.expr()?);
+        if self.is(Tok::RParen) {
+            let near = self.slice(function);
+            return Err(errors::expected(near, "AS", self.line()));
+        }
+        self.expect_kw("AS")?;
+        let ty = self.type_name()?;
+        self.expect(Tok::RParen)?;
+        Ok(ExprKind::Cast { expr, ty, try_ })
+    }
+
+    fn convert(&mut self, try_: bool) -> SqlResult<ExprKind> {
+        self.advance();
+        self.expect(Tok::LParen)?;
+        let ty = self.type_name()?;
+        self.expect(Tok::Comma)?;
+        let expr = Box::new(self.expr()?);
+        let style = if self.eat(Tok::Comma) {
+            Some(Box::new(self.expr()?))
+        } else {
+            None
+        };
+        self.expect(Tok::RParen)?;
+        Ok(ExprKind::Convert {
+            expr,
+            ty,
+            style,
+            try_,
+        })
+    }
+
+    fn iif(&mut self) -> SqlResult<ExprKind> {
+        self.advance();
+        self.expect(Tok::LParen)?;
+        let condition = Box::new(self.condition()?);
+        self.expect(Tok::Comma)?;
+        let then = Box::new(self.expr()?);
+        self.expect(Tok::Comma)?;
+        let otherwise = Box::new(self.expr()?);
+        self.expect(Tok::RParen)?;
+        Ok(ExprKind::Iif {
+            condition,
+            then,
+            otherwise,
+        })
+    }
+
+    /// `TRIM(s)` or `TRIM(characters FROM s)`; the latter arrives with the characters first.
+    fn trim(&mut self) -> SqlResult<ExprKind> {
+        let name = self.word_as_name();
+        self.expect(Tok::LParen)?;
+        if self.kw_any(&["LEADING", "TRAILING", "BOTH"]) && self.peek_at(1).kind != Tok::RParen {
+            return Err(self.unsupported("TRIM with LEADING, TRAILING or BOTH"));
+        }
+        let mut args = vec![self.expr()?];
+        if self.eat_kw("FROM") {
+            args.push(self.expr()?);
+        }
+        self.expect(Tok::RParen)?;
+        Ok(ExprKind::Call(bare_call(name, args)))
+    }
+
+    fn case(&mut self) -> SqlResult<ExprKind> {
+        self.advance();
+        let operand = if self.kw("WHEN") {
+            None
+        } else {
+            Some(Box::new(self.expr()?))
+        };
+        let mut simple = Vec::new();
+        let mut searched = Vec::new();
+        while self.eat_kw("WHEN") {
+            if operand.is_some() {
+                let value = self.expr()?;
+                self.expect_kw("THEN")?;
+                simple.push((value, self.expr()?));
+            } else {
+                let condition = self.condition()?;
+                self.expect_kw("THEN")?;
+                searched.push((condition, self.expr()?));
+            }
+        }
+        if simple.is_empty() && searched.is_empty() {
+            return Err(self.fail());
+        }
+        let otherwise = if self.eat_kw("ELSE") {
+            Some(Box::new(self.expr()?))
+        } else {
+            None
+        };
+        self.expect_kw("END")?;
+        Ok(match operand {
+            Some(operand) => ExprKind::SimpleCase {
+                operand,
+                whens: simple,
+                otherwise,
+            },
+            None => ExprKind::SearchedCase {
+                whens: searched,
+                otherwise,
+            },
+        })
+    }
+
+    /// The parenthesis and what follows it, after a function's name.
+    fn call(&mut self, name: ObjectName, pos: Pos) -> SqlResult<Expr> {
+        self.expect(Tok::LParen)?;
+        let mut call = bare_call(name, Vec::new());
+        if self.is(Tok::Star) && self.peek_at(1).kind == Tok::RParen {
+            self.advance();
+            call.star = true;
+        } else if !self.is(Tok::RParen) {
+            call.distinct = self.eat_kw("DISTINCT");
+            if !call.distinct {
+                self.eat_kw("ALL");
+            }
+            call.args = self.comma_list(Self::expr)?;
+        }
+        self.expect(Tok::RParen)?;
+        if self.kw("WITHIN") && self.kw_at(1, "GROUP") {
+            self.advance();
+            self.advance();
+            self.expect(Tok::LParen)?;
+            self.expect_kw("ORDER")?;
+            self.expect_kw("BY")?;
+            call.within_group = self.comma_list(Self::order_item)?;
+            self.expect(Tok::RParen)?;
+        }
+        if (self.kw("IGNORE") || self.kw("RESPECT")) && self.kw_at(1, "NULLS") {
+            return Err(self.unsupported("IGNORE NULLS and RESPECT NULLS"));
+        }
+        if self.eat_kw("OVER") {
+            call.over = Some(self.nested(Self::over)?);
+        }
+        if self.is(Tok::Dot) {
+            return Err(self.unsupported("a method call on a value"));
+        }
+        Ok(Expr {
+            pos,
+            kind: ExprKind::Call(call),
+        })
+    }
+
+    fn over(&mut self) -> SqlResult<Over> {
+        if self.is_ident() {
+            return Err(self.unsupported("a named WINDOW"));
+        }
+        self.expect(Tok::LParen)?;
+        let mut over = Over {
+            partition_by: Vec::new(),
+            order_by: Vec::new(),
+            frame: None,
+        };
+        if self.kw("PARTITION") && self.kw_at(1, "BY") {
+            self.advance();
+            self.advance();
+            over.partition_by = self.comma_list(Self::expr)?;
+        }
+        if self.eat_kw("ORDER") {
+            self.expect_kw("BY")?;
+            over.order_by = self.comma_list(Self::order_item)?;
+        }
+        if self.kw("ROWS") || self.kw("RANGE") {
+            let rows = self.kw("ROWS");
+            self.advance();
+            over.frame = Some(self.frame(rows)?);
+        }
+        self.expect(Tok::RParen)?;
+        Ok(over)
+    }
+
+    fn frame(&mut self, rows: bool) -> SqlResult<Frame> {
+        if self.eat_kw("BETWEEN") {
+            let start = self.frame_bound()?;
+            self.expect_kw("AND")?;
+            let end = self.frame_bound()?;
+            return Ok(Frame { rows, start, end });
+        }
+        let start = self.frame_bound()?;
+        Ok(Frame {
+            rows,
+            start,
+            end: FrameBound::CurrentRow,
+        })
+    }
+
+    fn frame_bound(&mut self) -> SqlResult<FrameBound> {
+        if self.eat_kw("CURRENT") {
+            self.expect_kw("ROW")?;
+            return Ok(FrameBound::CurrentRow);
+        }
+        if self.eat_kw("UNBOUNDED") {
+            if self.eat_kw("PRECEDING") {
+                return Ok(FrameBound::UnboundedPreceding);
+            }
+            self.expect_kw("FOLLOWING")?;
+            return Ok(FrameBound::UnboundedFollowing);
+        }
+        let count = self.integer()?;
+        if self.eat_kw("PRECEDING") {
+            return Ok(FrameBound::Preceding(count));
+        }
+        self.expect_kw("FOLLOWING")?;
+        Ok(FrameBound::Following(count))
+    }
+
+    pub fn order_item(&mut self) -> SqlResult<OrderItem> {
+        let expr = self.expr()?;
+        let descending = self.eat_kw("DESC");
+        if !descending {
+            self.eat_kw("ASC");
+        }
+        Ok(OrderItem { expr, descending })
+    }
+}
+
+fn bare_call(name: ObjectName, args: Vec<Expr>) -> Call {
+    Call {
+        name,
+        args,
+        star: false,
+        distinct: false,
+        within_group: Vec::new(),
+        over: None,
+    }
+}

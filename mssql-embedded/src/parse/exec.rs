@@ -1,0 +1,156 @@
+//! EXEC of procedures and of text, and EXECUTE AS.
+
+use super::cursor::Parser;
+use super::token::Tok;
+use crate::ast::{ExecArg, ExecStmt, ExecTarget, Expr, ExprKind, Literal, StmtKind};
+use crate::error::SqlResult;
+
+impl Parser<'_> {
+    pub fn exec(&mut self) -> SqlResult<StmtKind> {
+        self.advance();
+        if self.kw("AS") {
+            return self.execute_as();
+        }
+        self.exec_body().map(StmtKind::Exec)
+    }
+
+    fn execute_as(&mut self) -> SqlResult<StmtKind> {
+        self.advance();
+        if self.kw("CALLER") {
+            return Err(self.unsupported("EXECUTE AS CALLER"));
+        }
+        let login = self.kw("LOGIN");
+        if !self.eat_kw("LOGIN") {
+            self.expect_kw("USER")?;
+        }
+        self.expect(Tok::Eq)?;
+        let name = self.simple_value()?;
+        if self.kw("WITH") && (self.kw_at(1, "NO") || self.kw_at(1, "COOKIE")) {
+            return Err(self.unsupported("EXECUTE AS … WITH NO REVERT or COOKIE"));
+        }
+        Ok(StmtKind::ExecuteAs { login, name })
+    }
+
+    /// A call without EXEC, at the start of a batch.
+    pub fn bare_exec(&mut self) -> SqlResult<StmtKind> {
+        let name = self.object_name()?;
+        self.procedure_call(None, ExecTarget::Procedure(name))
+            .map(StmtKind::Exec)
+    }
+
+    /// What follows EXEC, also as the source of an INSERT.
+    pub fn exec_body(&mut self) -> SqlResult<ExecStmt> {
+        if self.is(Tok::LParen) {
+            return self.exec_text();
+        }
+        let mut return_into = None;
+        if self.is(Tok::Variable) && self.peek_at(1).kind == Tok::Eq {
+            return_into = Some(self.variable()?);
+            self.advance();
+        }
+        let target = if self.is(Tok::Variable) {
+            ExecTarget::Variable(self.variable()?)
+        } else {
+            ExecTarget::Procedure(self.object_name()?)
+        };
+        self.procedure_call(return_into, target)
+    }
+
+    fn exec_text(&mut self) -> SqlResult<ExecStmt> {
+        self.expect(Tok::LParen)?;
+        let mut pieces = vec![self.simple_value()?];
+        while self.eat(Tok::Plus) {
+            pieces.push(self.simple_value()?);
+        }
+        if self.is(Tok::Comma) {
+            return Err(self.unsupported("EXEC of text with parameters for a linked server"));
+        }
+        self.expect(Tok::RParen)?;
+        if self.kw("AS") && (self.kw_at(1, "USER") || self.kw_at(1, "LOGIN")) {
+            return Err(self.unsupported("EXEC … AS USER"));
+        }
+        if self.kw("AT") {
+            return Err(self.unsupported("EXEC … AT a linked server"));
+        }
+        self.exec_options()?;
+        Ok(ExecStmt {
+            return_into: None,
+            target: ExecTarget::Text(pieces),
+            args: Vec::new(),
+        })
+    }
+
+    fn procedure_call(
+        &mut self,
+        return_into: Option<String>,
+        target: ExecTarget,
+    ) -> SqlResult<ExecStmt> {
+        if self.is(Tok::Semi) && self.peek_at(1).kind == Tok::Int {
+            return Err(self.unsupported("a numbered procedure"));
+        }
+        let args = if self.starts_argument() {
+            self.comma_list(Self::exec_arg)?
+        } else {
+            Vec::new()
+        };
+        self.exec_options()?;
+        Ok(ExecStmt {
+            return_into,
+            target,
+            args,
+        })
+    }
+
+    fn starts_argument(&self) -> bool {
+        match self.peek().kind {
+            Tok::Word => self.peek_at(1).kind != Tok::Colon,
+            Tok::Reserved => self.kw("NULL") || self.kw("DEFAULT"),
+            Tok::Semi | Tok::End | Tok::RParen | Tok::Comma => false,
+            _ => true,
+        }
+    }
+
+    fn exec_arg(&mut self) -> SqlResult<ExecArg> {
+        let mut name = None;
+        if self.is(Tok::Variable) && self.peek_at(1).kind == Tok::Eq {
+            name = Some(self.variable()?);
+            self.advance();
+        }
+        if self.eat_kw("DEFAULT") {
+            return Ok(ExecArg {
+                name,
+                value: None,
+                output: false,
+            });
+        }
+        let value = self.simple_value_or_word()?;
+        let output = self.eat_kw("OUTPUT") || self.eat_kw("OUT");
+        Ok(ExecArg {
+            name,
+            value: Some(value),
+            output,
+        })
+    }
+
+    /// A literal, a variable, or a bare word, which T-SQL takes as a string here.
+    pub fn simple_value_or_word(&mut self) -> SqlResult<Expr> {
+        if !self.is_ident() {
+            return self.simple_value();
+        }
+        let word = self.ident()?;
+        Ok(Expr {
+            pos: word.pos,
+            kind: ExprKind::Literal(Literal::NString(word.name)),
+        })
+    }
+
+    fn exec_options(&mut self) -> SqlResult<()> {
+        if self.kw("WITH") && self.kw_at(1, "RECOMPILE") {
+            self.advance();
+            self.advance();
+        } else if self.kw("WITH") && self.kw_at(1, "RESULT") {
+            return Err(self.unsupported("WITH RESULT SETS"));
+        }
+        Ok(())
+    }
+}

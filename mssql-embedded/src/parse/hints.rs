@@ -1,0 +1,190 @@
+//! Table hints and query hints. A hint the engine does not act on is refused, by name.
+
+use super::cursor::Parser;
+use super::errors;
+use super::token::Tok;
+use crate::ast::{QueryHint, TableHint};
+use crate::error::SqlResult;
+
+/// Hints that SQL Server knows and the engine does not.
+const KNOWN: &[&str] = &[
+    "KEEPIDENTITY",
+    "KEEPDEFAULTS",
+    "IGNORE_CONSTRAINTS",
+    "IGNORE_TRIGGERS",
+    "NOEXPAND",
+    "SPATIAL_WINDOW_MAX_CELLS",
+];
+
+impl Parser<'_> {
+    /// `WITH (hints)`, or the older `(hints)`; empty when neither follows.
+    pub fn table_hints(&mut self) -> SqlResult<Vec<TableHint>> {
+        if self.eat_kw("WITH") {
+            if !self.is(Tok::LParen) && self.is_ident() {
+                let token = self.peek();
+                return Err(errors::cte_needs_semicolon(
+                    &self.near(token),
+                    token.pos.line,
+                ));
+            }
+        } else if !self.old_style_hint() {
+            return Ok(Vec::new());
+        }
+        self.expect(Tok::LParen)?;
+        let mut hints = Vec::new();
+        while !self.is(Tok::RParen) || hints.is_empty() {
+            self.table_hint(&mut hints)?;
+            // Commas between hints are optional, but a trailing one is not allowed.
+            if self.eat(Tok::Comma) && self.is(Tok::RParen) {
+                return Err(self.fail());
+            }
+        }
+        self.expect(Tok::RParen)?;
+        Ok(hints)
+    }
+
+    /// Whether `(` opens hints without WITH: a lone lock hint, as in `FROM t (NOLOCK)`.
+    pub fn old_style_hint(&self) -> bool {
+        self.is(Tok::LParen)
+            && matches!(self.peek_at(1).kind, Tok::Word | Tok::Reserved)
+            && (simple_hint(&self.upper_at(1)).is_some() || self.kw_at(1, "INDEX"))
+            && !matches!(self.peek_at(2).kind, Tok::Dot)
+    }
+
+    fn table_hint(&mut self, hints: &mut Vec<TableHint>) -> SqlResult<()> {
+        let token = self.peek();
+        let word = self.upper();
+        if word.is_empty() {
+            return Err(self.fail());
+        }
+        if KNOWN.contains(&word.as_str()) {
+            return Err(self.unsupported(&format!("the table hint {word}")));
+        }
+        if word == "INDEX" {
+            self.advance();
+            return self.index_hint(hints);
+        }
+        let Some(hint) = simple_hint(&word) else {
+            let name = self.slice(token);
+            return Err(errors::unknown_hint(name, token.pos.line));
+        };
+        self.advance();
+        if hint == TableHint::ForceSeek && self.is(Tok::LParen) {
+            return Err(self.unsupported("FORCESEEK with an index"));
+        }
+        hints.push(hint);
+        Ok(())
+    }
+
+    /// `INDEX(a, b)`, `INDEX(1)`, `INDEX = a`, `INDEX = (a)`.
+    fn index_hint(&mut self, hints: &mut Vec<TableHint>) -> SqlResult<()> {
+        let parenthesised = if self.eat(Tok::Eq) {
+            self.eat(Tok::LParen)
+        } else {
+            self.expect(Tok::LParen)?;
+            true
+        };
+        if self.is(Tok::Int) {
+            hints.push(TableHint::IndexId(self.integer()?));
+        } else if parenthesised {
+            hints.push(TableHint::Index(self.comma_list(Self::ident)?));
+        } else {
+            hints.push(TableHint::Index(vec![self.ident()?]));
+        }
+        if parenthesised {
+            self.expect(Tok::RParen)?;
+        }
+        Ok(())
+    }
+
+    /// `OPTION (…)`, empty when absent.
+    pub fn query_options(&mut self) -> SqlResult<Vec<QueryHint>> {
+        if !self.eat_kw("OPTION") {
+            return Ok(Vec::new());
+        }
+        self.paren_list(Self::query_hint)
+    }
+
+    fn query_hint(&mut self) -> SqlResult<QueryHint> {
+        let word = self.upper();
+        let second = self.upper_at(1);
+        let take = |p: &mut Self, tokens: usize| {
+            for _ in 0..tokens {
+                p.advance();
+            }
+        };
+        Ok(match (word.as_str(), second.as_str()) {
+            ("RECOMPILE", _) => {
+                take(self, 1);
+                QueryHint::Recompile
+            }
+            ("MAXDOP", _) => {
+                take(self, 1);
+                QueryHint::MaxDop(self.integer()?)
+            }
+            ("MAXRECURSION", _) => {
+                take(self, 1);
+                QueryHint::MaxRecursion(self.integer()?)
+            }
+            ("FORCE", "ORDER") => {
+                take(self, 2);
+                QueryHint::ForceOrder
+            }
+            ("OPTIMIZE", "FOR") => {
+                take(self, 2);
+                self.optimize_for()?;
+                QueryHint::OptimizeFor
+            }
+            ("LOOP" | "HASH" | "MERGE", "JOIN")
+            | ("HASH" | "ORDER", "GROUP")
+            | ("CONCAT" | "HASH" | "MERGE", "UNION")
+            | ("KEEP" | "KEEPFIXED" | "ROBUST", "PLAN") => {
+                take(self, 2);
+                QueryHint::NoEffect
+            }
+            ("FAST", _) if self.peek_at(1).kind == Tok::Int => {
+                take(self, 2);
+                QueryHint::NoEffect
+            }
+            ("", _) => return Err(self.fail()),
+            _ => return Err(self.unsupported(&format!("the query hint {word}"))),
+        })
+    }
+
+    fn optimize_for(&mut self) -> SqlResult<()> {
+        if self.eat_kw("UNKNOWN") {
+            return Ok(());
+        }
+        self.paren_list(|p| {
+            p.variable()?;
+            if p.eat(Tok::Eq) {
+                p.simple_value()?;
+                return Ok(());
+            }
+            p.expect_kw("UNKNOWN").map(drop)
+        })
+        .map(drop)
+    }
+}
+
+fn simple_hint(word: &str) -> Option<TableHint> {
+    Some(match word {
+        "NOLOCK" | "READUNCOMMITTED" => TableHint::NoLock,
+        "READPAST" => TableHint::ReadPast,
+        "UPDLOCK" => TableHint::UpdLock,
+        "XLOCK" => TableHint::XLock,
+        "ROWLOCK" => TableHint::RowLock,
+        "PAGLOCK" => TableHint::PagLock,
+        "TABLOCK" => TableHint::TabLock,
+        "TABLOCKX" => TableHint::TabLockX,
+        "HOLDLOCK" | "SERIALIZABLE" => TableHint::HoldLock,
+        "REPEATABLEREAD" => TableHint::RepeatableRead,
+        "READCOMMITTED" => TableHint::ReadCommitted,
+        "READCOMMITTEDLOCK" => TableHint::ReadCommittedLock,
+        "SNAPSHOT" => TableHint::Snapshot,
+        "NOWAIT" => TableHint::NoWait,
+        "FORCESEEK" => TableHint::ForceSeek,
+        "FORCESCAN" => TableHint::ForceScan,
+        _ => return None,
+    })
+}

@@ -1,0 +1,248 @@
+//! Logins, users, roles and permissions.
+
+use super::cursor::Parser;
+use super::token::Tok;
+use crate::ast::{Ddl, Ident, PermissionAction, PermissionStmt, Securable, StmtKind};
+use crate::error::SqlResult;
+
+impl Parser<'_> {
+    pub fn create_login(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        let name = self.ident()?;
+        if self.kw("FROM") {
+            return Err(self.unsupported("CREATE LOGIN … FROM"));
+        }
+        self.expect_kw("WITH")?;
+        let mut password = None;
+        let mut check_policy = None;
+        let mut default_database = None;
+        self.comma_list(|p| {
+            let word = p.upper();
+            p.any_word()?;
+            p.expect(Tok::Eq)?;
+            match word.as_str() {
+                "PASSWORD" => {
+                    password = Some(p.string()?);
+                    if p.kw("HASHED") || p.kw("MUST_CHANGE") {
+                        return Err(p.unsupported(&format!("PASSWORD … {}", p.upper())));
+                    }
+                }
+                "CHECK_POLICY" => check_policy = Some(p.on_off()?),
+                "DEFAULT_DATABASE" => default_database = Some(p.ident()?),
+                _ => return Err(p.unsupported(&format!("the login option {word}"))),
+            }
+            Ok(())
+        })?;
+        let Some(password) = password else {
+            return Err(self.fail());
+        };
+        Ok(Ddl::CreateLogin {
+            name,
+            password,
+            check_policy,
+            default_database,
+        })
+    }
+
+    pub fn create_user(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        let name = self.ident()?;
+        let mut login = None;
+        let mut without_login = false;
+        if self.eat_kw("FOR") || self.eat_kw("FROM") {
+            if self.kw_any(&["CERTIFICATE", "ASYMMETRIC", "EXTERNAL"]) {
+                return Err(self.unsupported(&format!("CREATE USER … {}", self.upper())));
+            }
+            self.expect_kw("LOGIN")?;
+            login = Some(self.ident()?);
+        } else if self.eat_kw("WITHOUT") {
+            self.expect_kw("LOGIN")?;
+            without_login = true;
+        }
+        let mut default_schema = None;
+        if self.eat_kw("WITH") {
+            default_schema = Some(self.default_schema()?);
+        }
+        Ok(Ddl::CreateUser {
+            name,
+            login,
+            without_login,
+            default_schema,
+        })
+    }
+
+    fn default_schema(&mut self) -> SqlResult<Ident> {
+        if !self.kw("DEFAULT_SCHEMA") {
+            let what = format!("the user option {}", self.upper());
+            return Err(if self.is_ident() {
+                self.unsupported(&what)
+            } else {
+                self.fail()
+            });
+        }
+        self.advance();
+        self.expect(Tok::Eq)?;
+        let schema = self.ident()?;
+        if self.is(Tok::Comma) {
+            return Err(self.unsupported("several user options"));
+        }
+        Ok(schema)
+    }
+
+    pub fn alter_user(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        let name = self.ident()?;
+        self.expect_kw("WITH")?;
+        let default_schema = self.default_schema()?;
+        Ok(Ddl::AlterUser {
+            name,
+            default_schema,
+        })
+    }
+
+    pub fn create_role(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        let name = self.ident()?;
+        let owner = self.authorization()?;
+        Ok(Ddl::CreateRole { name, owner })
+    }
+
+    pub fn alter_role(&mut self, server: bool) -> SqlResult<Ddl> {
+        self.advance();
+        let role = self.ident()?;
+        if self.kw("WITH") {
+            return Err(self.unsupported("ALTER ROLE … WITH NAME"));
+        }
+        let add = self.eat_kw("ADD");
+        if !add {
+            self.expect_kw("DROP")?;
+        }
+        self.expect_kw("MEMBER")?;
+        let member = self.ident()?;
+        Ok(if server {
+            Ddl::AlterServerRole { role, add, member }
+        } else {
+            Ddl::AlterRole { role, add, member }
+        })
+    }
+
+    pub fn alter_authorization(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        self.expect_kw("ON")?;
+        if !self.kw("SCHEMA") {
+            return Err(self.unsupported("ALTER AUTHORIZATION on anything but a schema"));
+        }
+        self.advance();
+        self.expect(Tok::ColonColon)?;
+        let schema = self.ident()?;
+        self.expect_kw("TO")?;
+        let owner = self.ident()?;
+        Ok(Ddl::AlterAuthorization { schema, owner })
+    }
+
+    /// GRANT, DENY and REVOKE.
+    pub fn permission(&mut self) -> SqlResult<StmtKind> {
+        let action = match self.upper().as_str() {
+            "GRANT" => PermissionAction::Grant,
+            "DENY" => PermissionAction::Deny,
+            _ => PermissionAction::Revoke,
+        };
+        self.advance();
+        if self.kw("ALL") {
+            return Err(self.unsupported("ALL permissions"));
+        }
+        if action == PermissionAction::Revoke && self.kw("GRANT") {
+            return Err(self.unsupported("REVOKE GRANT OPTION FOR"));
+        }
+        let permissions = self.comma_list(Self::permission_name)?;
+        let securable = if self.eat_kw("ON") {
+            Some(self.securable()?)
+        } else {
+            None
+        };
+        let from = action == PermissionAction::Revoke && self.eat_kw("FROM");
+        if !from {
+            self.expect_kw("TO")?;
+        }
+        let principals = self.comma_list(Self::principal)?;
+        let with_grant_option = action == PermissionAction::Grant && self.eat_grant_option()?;
+        let cascade = action != PermissionAction::Grant && self.eat_kw("CASCADE");
+        if self.kw("AS") {
+            return Err(self.unsupported("GRANT, DENY or REVOKE … AS"));
+        }
+        Ok(StmtKind::Ddl(Ddl::Permission(PermissionStmt {
+            action,
+            permissions,
+            securable,
+            principals,
+            with_grant_option,
+            cascade,
+        })))
+    }
+
+    /// `EXEC`, `VIEW DEFINITION`, `CREATE TABLE`, …: words up to a comma, ON, TO or FROM.
+    fn permission_name(&mut self) -> SqlResult<String> {
+        let mut words = Vec::new();
+        while matches!(self.peek().kind, Tok::Word | Tok::Reserved)
+            && !self.kw_any(&["ON", "TO", "FROM"])
+        {
+            words.push(self.upper());
+            self.advance();
+        }
+        if self.is(Tok::LParen) {
+            return Err(self.unsupported("column permissions"));
+        }
+        if words.is_empty() {
+            return Err(self.fail());
+        }
+        let name = words.join(" ");
+        Ok(if name == "EXEC" {
+            "EXECUTE".to_owned()
+        } else {
+            name
+        })
+    }
+
+    /// PUBLIC is reserved, and still a principal.
+    fn principal(&mut self) -> SqlResult<Ident> {
+        if self.kw("PUBLIC") {
+            self.any_word()
+        } else {
+            self.ident()
+        }
+    }
+
+    fn eat_grant_option(&mut self) -> SqlResult<bool> {
+        if !(self.kw("WITH") && self.kw_at(1, "GRANT")) {
+            return Ok(false);
+        }
+        self.advance();
+        self.advance();
+        self.expect_kw("OPTION")?;
+        Ok(true)
+    }
+
+    fn securable(&mut self) -> SqlResult<Securable> {
+        if self.peek_at(1).kind != Tok::ColonColon {
+            let name = self.object_name()?;
+            if self.is(Tok::LParen) {
+                return Err(self.unsupported("column permissions"));
+            }
+            return Ok(Securable::Object(name));
+        }
+        let class = self.upper();
+        let known = ["OBJECT", "SCHEMA", "DATABASE", "ROLE", "USER"];
+        if !known.contains(&class.as_str()) {
+            return Err(self.unsupported(&format!("permissions on {class}")));
+        }
+        self.advance();
+        self.advance();
+        Ok(match class.as_str() {
+            "OBJECT" => Securable::Object(self.object_name()?),
+            "SCHEMA" => Securable::Schema(self.ident()?),
+            "DATABASE" => Securable::Database(self.ident()?),
+            "ROLE" => Securable::Role(self.ident()?),
+            _ => Securable::User(self.ident()?),
+        })
+    }
+}
