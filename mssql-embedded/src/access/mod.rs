@@ -12,6 +12,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::lock::LockOwner;
 use crate::session::Interrupt;
 use crate::storage::{CommitSeq, Key, Row, Txn};
+pub use crate::storage::{InsertOutcome, Qualifies};
 
 /// The latch: exclusive access to the engine's state, given up while waiting for a lock.
 pub struct Latch<'e> {
@@ -163,19 +164,6 @@ impl Cursor {
 
     /// Ends the scan early, releasing what the current row took.
     pub fn close(&mut self, _a: &mut Access<'_, '_>) {}
-}
-
-/// Whether a row belongs into the filtered index at a position of `table.indexes`; only asked for
-/// indexes with a filter.
-pub type Qualifies<'q> = &'q mut dyn FnMut(usize, &Row) -> SqlResult<bool>;
-
-/// What became of an inserted row.
-#[derive(Clone, Debug)]
-pub enum InsertOutcome {
-    /// It is in, at this place.
-    Inserted(Key),
-    /// IGNORE_DUP_KEY left it out; the client gets message 3604.
-    DuplicateIgnored,
 }
 
 /// Inserts a row.

@@ -1,0 +1,108 @@
+//! The counter behind an IDENTITY column. It is not part of any transaction: a rollback leaves a gap.
+
+/// The state of an identity column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    seed: i64,
+    increment: i64,
+    /// The last value given out or seen.
+    last: Option<i64>,
+    /// The next value, where it is not `last` plus the increment.
+    next: Option<i64>,
+}
+
+impl Identity {
+    /// A counter that has given out nothing yet.
+    pub fn new(seed: i64, increment: i64) -> Self {
+        Self {
+            seed,
+            increment,
+            last: None,
+            next: Some(seed),
+        }
+    }
+
+    /// The next value; `None` beyond the range of BIGINT.
+    pub fn take(&mut self) -> Option<i64> {
+        let value = match self.next.take() {
+            Some(value) => value,
+            None => self.last.unwrap_or(self.seed).checked_add(self.increment)?,
+        };
+        self.last = Some(value);
+        Some(value)
+    }
+
+    /// Notes a value given explicitly under IDENTITY_INSERT: later values go on from it if it is
+    /// farther on than any before.
+    pub fn note(&mut self, value: i64) {
+        let farther = match (self.last, self.increment >= 0) {
+            (None, true) => value >= self.seed,
+            (None, false) => value <= self.seed,
+            (Some(last), true) => value > last,
+            (Some(last), false) => value < last,
+        };
+        if farther {
+            self.last = Some(value);
+            self.next = None;
+        }
+    }
+
+    /// IDENT_CURRENT: the last value, or the seed if there was none.
+    pub fn current(&self) -> i64 {
+        self.last.unwrap_or(self.seed)
+    }
+
+    /// sys.identity_columns.last_value.
+    pub fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Seed and increment.
+    pub fn definition(&self) -> (i64, i64) {
+        (self.seed, self.increment)
+    }
+
+    /// DBCC CHECKIDENT (…, RESEED, value): a table that never had a row starts with the value itself,
+    /// others with the one after it.
+    pub fn reseed(&mut self, value: i64) {
+        match self.last {
+            None => self.next = Some(value),
+            Some(_) => {
+                self.last = Some(value);
+                self.next = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_go_on_from_the_farthest_one_seen() {
+        let mut identity = Identity::new(1, 2);
+        assert_eq!(identity.current(), 1);
+        assert_eq!((identity.take(), identity.take()), (Some(1), Some(3)));
+        identity.note(2);
+        assert_eq!(identity.take(), Some(5));
+        identity.note(100);
+        assert_eq!(identity.take(), Some(102));
+    }
+
+    #[test]
+    fn reseeding_an_unused_counter_starts_with_the_value_itself() {
+        let mut identity = Identity::new(1, 1);
+        identity.reseed(10);
+        assert_eq!(identity.take(), Some(10));
+        identity.reseed(20);
+        assert_eq!(identity.take(), Some(21));
+    }
+
+    #[test]
+    fn the_end_of_bigint_is_reported() {
+        let mut identity = Identity::new(i64::MAX, 1);
+        assert_eq!(identity.take(), Some(i64::MAX));
+        assert_eq!(identity.take(), None);
+    }
+}
