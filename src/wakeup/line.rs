@@ -376,6 +376,14 @@ mod tests {
         assert_eq!(start.elapsed().as_secs(), 2);
     }
 
+    async fn polls_until(mut place: Place<'_, Number>, deadline: Instant) -> u32 {
+        let mut count = 0;
+        while place.wait(deadline, None).await == Woken::PollAgain {
+            count += 1;
+        }
+        count
+    }
+
     #[tokio::test(start_paused = true)]
     async fn idle_fetches_share_queries_that_become_rarer() {
         let line = Line::new();
@@ -384,16 +392,9 @@ mod tests {
             max: Duration::from_secs(1),
         };
         let deadline = soon(60);
-        let polls = |mut place: Place<'_, Number>| async move {
-            let mut count = 0;
-            while place.wait(deadline, None).await == Woken::PollAgain {
-                count += 1;
-            }
-            count
-        };
         let (a, b) = tokio::join!(
-            polls(line.join(Number(1), repoll)),
-            polls(line.join(Number(1), repoll))
+            polls_until(line.join(Number(1), repoll), deadline),
+            polls_until(line.join(Number(1), repoll), deadline)
         );
         assert!(
             (40..=130).contains(&(a + b)),
