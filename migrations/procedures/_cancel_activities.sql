@@ -32,6 +32,6 @@ BEGIN
     FROM   [$(schema)].worker_queue AS q WITH (ROWLOCK)
     INNER JOIN @cancelled AS c
            ON  c.instance_id = q.instance_id
-          AND  c.execution_id = q.execution_id
-          AND  c.activity_id = q.activity_id;
+    WHERE  c.execution_id = q.execution_id
+      AND  c.activity_id = q.activity_id;
 END;

@@ -1,6 +1,7 @@
 -- Refuses a list that holds an id which the tables could not tell from another one.
 --
--- Callers   ack_orchestration_item, _check_work_items, the deletions and prunes that take lists
+-- Callers   ack_orchestration_item, _check_work_items, delete_instances_atomic, delete_instance_bulk,
+--           prune_executions_bulk
 -- Locks     none
 -- Throws    51001 longer than 400 characters
 --           51002 empty, or ends in a space

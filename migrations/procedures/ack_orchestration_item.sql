@@ -2,7 +2,9 @@
 --
 -- Callers   Provider::ack_orchestration_item
 -- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
---           of their ids, before anything else; then the tables in the common order
+--           of their ids, before anything else; then orchestrator_queue; instances and executions
+--           through _save_execution; history; kv_store and kv_delta through _apply_kv_changes;
+--           session_lanes and worker_queue through _add_work_items and _cancel_activities
 -- Throws    51000 called inside a transaction
 --           51001, 51002 an instance id, session id, tag or KV key is unusable
 --           51003 the lease is lost: token unknown, acknowledged, taken over or expired

@@ -2,10 +2,9 @@
 --
 -- Callers   Provider::cleanup_orphaned_sessions
 -- Locks     sessions: the rows removed
--- Order     worker_queue is only read, and rows that are locked are passed over in both tables
 -- Throws    51000 called inside a transaction
 --
--- Passing over a locked item can at worst remove the ended lease of a session that is being claimed
+-- Rows that are locked are passed over. Passing over a locked item can at worst remove the ended lease of a session that is being claimed
 -- this instant, and the claim then creates the row anew. @idle_timeout_ms is not used: how long a
 -- session may idle is decided when its lease is renewed.
 CREATE OR ALTER PROCEDURE [$(schema)].cleanup_orphaned_sessions

@@ -3,7 +3,6 @@
 -- Callers   Provider::fetch_work_item
 -- Locks     worker_queue: one row (update, found by ix_worker_queue_ready), then sessions: the
 --           session's row; session_lanes is written after the commit, by itself
--- Order     session_lanes is written last, in a transaction of its own
 -- Throws    51000 called inside a transaction
 --           51001 the session owner's id does not fit its column
 --           51013 the token is not a UUID's text

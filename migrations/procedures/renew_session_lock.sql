@@ -1,8 +1,8 @@
 -- Extends the leases of the sessions that the given workers own and have used lately.
 --
 -- Callers   Provider::renew_session_lock
--- Locks     sessions: the rows renewed, found by ix_sessions_owner
--- Order     session_lanes is written last, by itself
+-- Locks     sessions: the rows renewed, found by ix_sessions_owner; then, by themselves, their rows in
+--           session_lanes
 -- Throws    51000 called inside a transaction
 --
 -- The second statement moves the lanes of these sessions along, so that no fetch has to visit and

@@ -1,0 +1,48 @@
+-- The runtime role of a schema: EXECUTE on the public procedures and nothing else.
+--
+-- The application's login becomes a member of this role. It cannot read or write a table, call a
+-- helper (those beginning with an underscore) or change the schema; the procedures reach the tables
+-- because procedures and tables have one owner.
+IF DATABASE_PRINCIPAL_ID(N'$(role)') IS NULL
+BEGIN
+    CREATE ROLE [$(role)];
+END;
+GO
+
+GRANT EXECUTE ON OBJECT::[$(schema)].abandon_orchestration_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].abandon_work_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].ack_orchestration_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].ack_work_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].append_with_execution TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].cleanup_orphaned_sessions TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].delete_instance TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].delete_instance_bulk TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].delete_instances_atomic TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].enqueue_for_orchestrator TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].enqueue_for_worker TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].fetch_orchestration_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].fetch_work_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_custom_status TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_execution_info TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_instance_info TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_instance_stats TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_instance_tree TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_kv_all_values TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_kv_value TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_parent_id TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_queue_depths TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_schema_state TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].get_system_metrics TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].latest_execution_id TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].list_children TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].list_executions TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].list_instances TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].list_instances_by_status TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].prune_executions TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].prune_executions_bulk TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].[read] TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].read_with_execution TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].renew_orchestration_item_lock TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].renew_session_lock TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].renew_work_item_lock TO [$(role)];
+GO

@@ -1,0 +1,69 @@
+-- Deletes an instance's old executions with their history, all or none.
+--
+-- Callers   prune_executions, prune_executions_bulk, outside any transaction
+-- Locks     instance_locks: the instance's row, then executions and history: the rows deleted
+-- Order     history is emptied before executions, so that the counts belong together; the
+--           instance's row keeps every other writer out
+-- Throws    nothing; an instance that does not exist has nothing to prune
+--
+-- Never the current execution, never one that is running. Key-values belong to the instance and stay.
+-- Statements stay below 4,000 rows: at 5,000 row locks SQL Server locks the whole table.
+CREATE OR ALTER PROCEDURE [$(schema)]._prune_executions
+    @instance_id         NVARCHAR(4000),
+    @keep_last           BIGINT,
+    @completed_before_ms BIGINT,
+    @executions_deleted  BIGINT OUTPUT,
+    @events_deleted      BIGINT OUTPUT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @lane BIGINT, @current_execution_id BIGINT, @rows BIGINT = 1;
+    DECLARE @old TABLE (execution_id BIGINT NOT NULL PRIMARY KEY);
+
+    SET @executions_deleted = 0;
+    SET @events_deleted = 0;
+
+    BEGIN TRANSACTION;
+
+    SELECT @lane = l.lane
+    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  l.instance_id = @instance_id;
+
+    SELECT @current_execution_id = i.current_execution_id
+    FROM   [$(schema)].instances AS i
+    WHERE  i.instance_id = @instance_id;
+
+    INSERT INTO @old (execution_id)
+    SELECT e.execution_id
+    FROM   [$(schema)].executions AS e
+    WHERE  e.instance_id = @instance_id
+      AND  e.execution_id <> @current_execution_id
+      AND  e.status <> N'Running'
+      AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
+      AND  e.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
+                                  FROM   [$(schema)].executions AS k
+                                  WHERE  k.instance_id = @instance_id
+                                  ORDER BY k.execution_id DESC);
+
+    WHILE @rows > 0
+    BEGIN
+        DELETE TOP (4000) FROM [$(schema)].history
+        WHERE  instance_id = @instance_id
+          AND  execution_id IN (SELECT o.execution_id FROM @old AS o);
+        SET @rows = @@ROWCOUNT;
+        SET @events_deleted = @events_deleted + @rows;
+    END;
+
+    SET @rows = 1;
+    WHILE @rows > 0
+    BEGIN
+        DELETE TOP (4000) FROM [$(schema)].executions
+        WHERE  instance_id = @instance_id
+          AND  execution_id IN (SELECT o.execution_id FROM @old AS o);
+        SET @rows = @@ROWCOUNT;
+        SET @executions_deleted = @executions_deleted + @rows;
+    END;
+
+    COMMIT TRANSACTION;
+END;

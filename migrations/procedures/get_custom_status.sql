@@ -1,0 +1,21 @@
+-- Returns an instance's custom status if it is newer than the one the caller knows.
+--
+-- Callers   Provider::get_custom_status
+-- Locks     none kept
+-- Throws    51001, 51002 instance id unusable
+--
+-- No row means nothing newer, or no such instance.
+CREATE OR ALTER PROCEDURE [$(schema)].get_custom_status
+    @instance_id       NVARCHAR(4000),
+    @last_seen_version BIGINT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+
+    SELECT i.custom_status, i.custom_status_version
+    FROM   [$(schema)].instances AS i
+    WHERE  i.instance_id = @instance_id
+      AND  i.custom_status_version > @last_seen_version;
+END;

@@ -1,0 +1,70 @@
+-- Returns sizes of an instance: history of the current execution, carried events, key-values.
+--
+-- Callers   Provider::get_instance_stats
+-- Locks     none kept
+-- Throws    51001, 51002 instance id unusable
+--           51012 the execution's first event is not JSON
+--
+-- No row means no such instance. Sizes are bytes of UTF-8, as the client counted them when it stored
+-- the texts. The first event is the only stored text that any procedure looks into: the number of
+-- events carried over from the previous execution is known nowhere else.
+CREATE OR ALTER PROCEDURE [$(schema)].get_instance_stats
+    @instance_id NVARCHAR(4000)
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+
+    DECLARE @execution_id BIGINT, @first_event NVARCHAR(MAX), @events BIGINT, @event_bytes BIGINT,
+            @pending BIGINT = 0, @keys BIGINT, @value_bytes BIGINT;
+
+    SELECT @execution_id = i.current_execution_id
+    FROM   [$(schema)].instances AS i
+    WHERE  i.instance_id = @instance_id;
+
+    SELECT @events = COUNT_BIG(*), @event_bytes = SUM(h.payload_bytes)
+    FROM   [$(schema)].history AS h
+    WHERE  h.instance_id = @instance_id
+      AND  h.execution_id = @execution_id;
+
+    SELECT @first_event = h.payload
+    FROM   [$(schema)].history AS h
+    WHERE  h.instance_id = @instance_id
+      AND  h.execution_id = @execution_id
+      AND  h.event_id = 1;
+
+    IF @first_event IS NOT NULL
+    BEGIN
+        IF ISJSON(@first_event) = 0
+        BEGIN
+            THROW 51012, N'the first event of the current execution is not JSON; its history is damaged', 1;
+        END;
+        SELECT @pending = COUNT_BIG(*)
+        FROM   OPENJSON(@first_event, N'$.carry_forward_events');
+    END;
+
+    SELECT @keys = COUNT_BIG(*), @value_bytes = SUM(v.value_bytes)
+    FROM
+    (
+        SELECT s.value_bytes
+        FROM   [$(schema)].kv_store AS s
+        WHERE  s.instance_id = @instance_id
+          AND  NOT EXISTS (SELECT 1
+                           FROM   [$(schema)].kv_delta AS d
+                           WHERE  d.instance_id = s.instance_id
+                             AND  d.kv_key = s.kv_key)
+        UNION ALL
+        SELECT d.value_bytes
+        FROM   [$(schema)].kv_delta AS d
+        WHERE  d.instance_id = @instance_id
+          AND  d.kv_value IS NOT NULL
+    ) AS v;
+
+    SELECT @events AS history_event_count,
+           COALESCE(@event_bytes, 0) AS history_size_bytes,
+           @pending AS queue_pending_count,
+           @keys AS kv_user_key_count,
+           COALESCE(@value_bytes, 0) AS kv_total_value_bytes
+    WHERE  @execution_id IS NOT NULL;
+END;

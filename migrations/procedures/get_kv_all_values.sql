@@ -1,0 +1,28 @@
+-- Returns all keys of an instance with their values, as the running execution left them.
+--
+-- Callers   Provider::get_kv_all_values
+-- Locks     none kept
+-- Throws    51001, 51002 instance id unusable
+--
+-- kv_delta covers kv_store; tombstones (NULL values) cover without showing.
+CREATE OR ALTER PROCEDURE [$(schema)].get_kv_all_values
+    @instance_id NVARCHAR(4000)
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+
+    SELECT s.kv_key, s.kv_value
+    FROM   [$(schema)].kv_store AS s
+    WHERE  s.instance_id = @instance_id
+      AND  NOT EXISTS (SELECT 1
+                       FROM   [$(schema)].kv_delta AS d
+                       WHERE  d.instance_id = s.instance_id
+                         AND  d.kv_key = s.kv_key)
+    UNION ALL
+    SELECT d.kv_key, d.kv_value
+    FROM   [$(schema)].kv_delta AS d
+    WHERE  d.instance_id = @instance_id
+      AND  d.kv_value IS NOT NULL;
+END;

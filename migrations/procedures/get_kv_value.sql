@@ -1,0 +1,43 @@
+-- Returns the value of one key, as the running execution left it.
+--
+-- Callers   Provider::get_kv_value
+-- Locks     none kept
+-- Throws    51001, 51002 instance id or key unusable
+--
+-- kv_delta is read first: if its execution ends between the two reads, what it held is in kv_store
+-- by then. A tombstone (a NULL value) hides the store's value. No row means no value.
+CREATE OR ALTER PROCEDURE [$(schema)].get_kv_value
+    @instance_id NVARCHAR(4000),
+    @kv_key      NVARCHAR(4000)
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+    IF DATALENGTH(@kv_key) > 800
+    BEGIN
+        THROW 51001, N'key-value key is longer than 400 characters; choose a shorter one', 1;
+    END;
+    IF @kv_key IS NULL OR DATALENGTH(@kv_key) = 0 OR UNICODE(RIGHT(@kv_key, 1)) = 32
+    BEGIN
+        THROW 51002, N'key-value key is empty or ends in a space; SQL Server cannot tell such keys apart', 1;
+    END;
+
+    DECLARE @value NVARCHAR(MAX), @in_delta BIT = 0;
+
+    SELECT @value = d.kv_value, @in_delta = 1
+    FROM   [$(schema)].kv_delta AS d
+    WHERE  d.instance_id = @instance_id
+      AND  d.kv_key = @kv_key;
+
+    IF @in_delta = 0
+    BEGIN
+        SELECT @value = s.kv_value
+        FROM   [$(schema)].kv_store AS s
+        WHERE  s.instance_id = @instance_id
+          AND  s.kv_key = @kv_key;
+    END;
+
+    SELECT @value AS kv_value
+    WHERE  @value IS NOT NULL;
+END;

@@ -1,0 +1,18 @@
+-- Lists the direct children of an instance, oldest first.
+--
+-- Callers   ProviderAdmin::list_children
+-- Locks     none kept
+-- Throws    51001, 51002 instance id unusable
+CREATE OR ALTER PROCEDURE [$(schema)].list_children
+    @instance_id NVARCHAR(4000)
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+
+    SELECT i.instance_id
+    FROM   [$(schema)].instances AS i
+    WHERE  i.parent_instance_id = @instance_id
+    ORDER BY i.created_at_ms, i.instance_id;
+END;

@@ -1,0 +1,87 @@
+-- Removes everything the installation created, and nothing else.
+--
+-- Works on a half-finished installation too. The role must have no members left. The schema itself
+-- goes only if the installer created it and nothing of somebody else's is in it.
+DECLARE @created_schema BIT = 0;
+IF OBJECT_ID(N'[$(schema)].schema_release') IS NOT NULL
+BEGIN
+    SELECT @created_schema = r.created_schema
+    FROM   [$(schema)].schema_release AS r;
+END;
+
+DROP PROCEDURE IF EXISTS [$(schema)]._add_work_items;
+DROP PROCEDURE IF EXISTS [$(schema)]._apply_kv_changes;
+DROP PROCEDURE IF EXISTS [$(schema)]._cancel_activities;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_id;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_ids;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_kv_keys;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_work_items;
+DROP PROCEDURE IF EXISTS [$(schema)]._claim_session;
+DROP PROCEDURE IF EXISTS [$(schema)]._delete_instances;
+DROP PROCEDURE IF EXISTS [$(schema)]._find_execution;
+DROP PROCEDURE IF EXISTS [$(schema)]._find_session_item;
+DROP PROCEDURE IF EXISTS [$(schema)]._park_orphan;
+DROP PROCEDURE IF EXISTS [$(schema)]._post_message;
+DROP PROCEDURE IF EXISTS [$(schema)]._prune_executions;
+DROP PROCEDURE IF EXISTS [$(schema)]._release_instance;
+DROP PROCEDURE IF EXISTS [$(schema)]._save_execution;
+DROP PROCEDURE IF EXISTS [$(schema)]._settle_session_lane;
+DROP PROCEDURE IF EXISTS [$(schema)].abandon_orchestration_item;
+DROP PROCEDURE IF EXISTS [$(schema)].abandon_work_item;
+DROP PROCEDURE IF EXISTS [$(schema)].ack_orchestration_item;
+DROP PROCEDURE IF EXISTS [$(schema)].ack_work_item;
+DROP PROCEDURE IF EXISTS [$(schema)].append_with_execution;
+DROP PROCEDURE IF EXISTS [$(schema)].cleanup_orphaned_sessions;
+DROP PROCEDURE IF EXISTS [$(schema)].delete_instance;
+DROP PROCEDURE IF EXISTS [$(schema)].delete_instance_bulk;
+DROP PROCEDURE IF EXISTS [$(schema)].delete_instances_atomic;
+DROP PROCEDURE IF EXISTS [$(schema)].enqueue_for_orchestrator;
+DROP PROCEDURE IF EXISTS [$(schema)].enqueue_for_worker;
+DROP PROCEDURE IF EXISTS [$(schema)].fetch_orchestration_item;
+DROP PROCEDURE IF EXISTS [$(schema)].fetch_work_item;
+DROP PROCEDURE IF EXISTS [$(schema)].get_custom_status;
+DROP PROCEDURE IF EXISTS [$(schema)].get_execution_info;
+DROP PROCEDURE IF EXISTS [$(schema)].get_instance_info;
+DROP PROCEDURE IF EXISTS [$(schema)].get_instance_stats;
+DROP PROCEDURE IF EXISTS [$(schema)].get_instance_tree;
+DROP PROCEDURE IF EXISTS [$(schema)].get_kv_all_values;
+DROP PROCEDURE IF EXISTS [$(schema)].get_kv_value;
+DROP PROCEDURE IF EXISTS [$(schema)].get_parent_id;
+DROP PROCEDURE IF EXISTS [$(schema)].get_queue_depths;
+DROP PROCEDURE IF EXISTS [$(schema)].get_schema_state;
+DROP PROCEDURE IF EXISTS [$(schema)].get_system_metrics;
+DROP PROCEDURE IF EXISTS [$(schema)].latest_execution_id;
+DROP PROCEDURE IF EXISTS [$(schema)].list_children;
+DROP PROCEDURE IF EXISTS [$(schema)].list_executions;
+DROP PROCEDURE IF EXISTS [$(schema)].list_instances;
+DROP PROCEDURE IF EXISTS [$(schema)].list_instances_by_status;
+DROP PROCEDURE IF EXISTS [$(schema)].prune_executions;
+DROP PROCEDURE IF EXISTS [$(schema)].prune_executions_bulk;
+DROP PROCEDURE IF EXISTS [$(schema)].[read];
+DROP PROCEDURE IF EXISTS [$(schema)].read_with_execution;
+DROP PROCEDURE IF EXISTS [$(schema)].renew_orchestration_item_lock;
+DROP PROCEDURE IF EXISTS [$(schema)].renew_session_lock;
+DROP PROCEDURE IF EXISTS [$(schema)].renew_work_item_lock;
+
+DROP TABLE IF EXISTS [$(schema)].sessions;
+DROP TABLE IF EXISTS [$(schema)].worker_queue;
+DROP TABLE IF EXISTS [$(schema)].session_lanes;
+DROP TABLE IF EXISTS [$(schema)].kv_delta;
+DROP TABLE IF EXISTS [$(schema)].kv_store;
+DROP TABLE IF EXISTS [$(schema)].history;
+DROP TABLE IF EXISTS [$(schema)].executions;
+DROP TABLE IF EXISTS [$(schema)].instances;
+DROP TABLE IF EXISTS [$(schema)].orchestrator_queue;
+DROP TABLE IF EXISTS [$(schema)].instance_locks;
+DROP TABLE IF EXISTS [$(schema)].schema_release;
+DROP TABLE IF EXISTS [$(schema)].schema_migrations;
+
+DROP ROLE IF EXISTS [$(role)];
+
+IF @created_schema = 1
+   AND NOT EXISTS (SELECT 1 FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'$(schema)'))
+   AND NOT EXISTS (SELECT 1 FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(N'$(schema)'))
+BEGIN
+    DROP SCHEMA [$(schema)];
+END;
+GO
