@@ -3,7 +3,10 @@
 -- Works on a half-finished installation too. The role must have no members left. The schema itself
 -- goes only if the installer created it and nothing of somebody else's is in it.
 DECLARE @created_schema BIT = 0;
-IF OBJECT_ID(N'[$(schema)].schema_release') IS NOT NULL
+IF EXISTS (SELECT 1
+           FROM   sys.objects AS o
+           WHERE  o.schema_id = SCHEMA_ID(N'$(schema)')
+             AND  o.name = N'schema_release')
 BEGIN
     SELECT @created_schema = r.created_schema
     FROM   [$(schema)].schema_release AS r;
