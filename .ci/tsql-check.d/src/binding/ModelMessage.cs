@@ -29,7 +29,7 @@ namespace TsqlCheck
                 Number = number,
                 Text = text,
                 IsPermission = text.StartsWith("Permission "),
-                IsProcedure = subject.Groups[1].Value == "SqlProcedure",
+                IsProcedure = column.Success || subject.Groups[1].Value == "SqlProcedure",
                 Subject = Parts(subject.Success ? subject.Groups[2].Value : opening.Groups[1].Value),
                 Reference = column.Success ? column.Groups[1].Value.Split('.').ToList() : Parts(reference.Groups[1].Value),
             };
