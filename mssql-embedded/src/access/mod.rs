@@ -1,53 +1,31 @@
 //! Reading and writing rows under the lock protocol.
+//!
+//! This is where a session meets the others: every function here takes locks before it looks at or
+//! changes a row, gives the latch up while it waits, and looks again afterwards.
 
-use std::ops::{Bound, Deref, DerefMut};
-use std::sync::Arc;
+mod acquire;
+mod app_lock;
+mod cursor;
+mod errors;
+mod latch;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+
 use std::time::Duration;
 
-use parking_lot::MutexGuard;
+pub use acquire::{end_statement, lock_object};
+pub use app_lock::{AppResource, app_lock, app_lock_mode, app_lock_test, app_mode, app_unlock};
+pub use cursor::Cursor;
+pub use errors::{interrupt_error, is_interrupt};
+pub use latch::Latch;
+pub use write::{delete, insert, update, update_all};
 
-use crate::catalog::TableDef;
-use crate::engine::{Engine, State};
-use crate::error::{SqlError, SqlResult};
 use crate::lock::LockOwner;
 use crate::session::Interrupt;
-use crate::storage::{CommitSeq, Key, Row, Txn};
-pub use crate::storage::{InsertOutcome, Qualifies};
-
-/// The latch: exclusive access to the engine's state, given up while waiting for a lock.
-pub struct Latch<'e> {
-    engine: &'e Engine,
-    guard: MutexGuard<'e, State>,
-}
-
-impl<'e> Latch<'e> {
-    /// Takes the latch.
-    pub fn new(engine: &'e Engine) -> Self {
-        Self {
-            engine,
-            guard: engine.state.lock(),
-        }
-    }
-
-    /// The engine behind it.
-    pub fn engine(&self) -> &'e Engine {
-        self.engine
-    }
-}
-
-impl Deref for Latch<'_> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.guard
-    }
-}
-
-impl DerefMut for Latch<'_> {
-    fn deref_mut(&mut self) -> &mut State {
-        &mut self.guard
-    }
-}
+use crate::storage::{CommitSeq, Txn};
+pub use crate::storage::{Found, InsertOutcome, Qualifies, encode_index_key, seek_bounds};
 
 /// Counters of one statement or procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +54,8 @@ pub struct Access<'a, 'e> {
     pub lock_timeout: Option<Duration>,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
     pub deadlock_priority: i32,
-    /// Asked about every 20 ms while waiting and every 1,000 rows; must not touch the latch.
+    /// Asked about every 20 ms while waiting and every 1,000 rows, with the latch held: it must not take
+    /// it.
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
     /// Counters.
     pub stats: &'a mut Stats,
@@ -102,107 +81,29 @@ pub enum ReadLock {
 pub struct ReadMode {
     /// Version and lock.
     pub lock: ReadLock,
-    /// Locks stay until the end of the transaction.
+    /// Locks stay until the end of the transaction: REPEATABLE READ and up, UPDLOCK, XLOCK. X locks always
+    /// do. Without it, S locks are released row by row and U locks when the statement ends.
     pub hold: bool,
     /// Key-range locks: SERIALIZABLE and HOLDLOCK. Implies `hold`.
     pub range: bool,
-    /// Skip rows that are locked.
+    /// Skip rows that are locked. A wait for the table still happens.
     pub readpast: bool,
     /// Fail with 1222 rather than wait.
     pub nowait: bool,
-    /// Lock the table instead of rows (TABLOCK, TABLOCKX with `Exclusive`).
+    /// Lock the table instead of rows: TABLOCK, and with `Update` or `Exclusive` TABLOCKX.
     pub table: bool,
 }
 
-/// A row a cursor came to.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Its columns.
-    pub row: Row,
-    /// Where it is, for [`update`] and [`delete`].
-    pub locator: Key,
-}
-
-/// A position in an index of a table. It remembers keys, never references, so the latch may be
-/// given up between two calls.
-#[derive(Debug)]
-pub struct Cursor {}
-
-impl Cursor {
-    /// A cursor over the keys between two bounds. `index` is a position in `table.indexes`;
-    /// `usize::MAX` reads the rows of a heap.
-    pub fn open(
-        _table: &Arc<TableDef>,
-        _index: usize,
-        _low: Bound<Vec<u8>>,
-        _high: Bound<Vec<u8>>,
-        _reverse: bool,
-        _mode: ReadMode,
-    ) -> Self {
-        Self {}
+impl ReadMode {
+    /// A mode that takes the given lock and no more.
+    pub fn of(lock: ReadLock) -> Self {
+        Self {
+            lock,
+            hold: false,
+            range: false,
+            readpast: false,
+            nowait: false,
+            table: false,
+        }
     }
-
-    /// A cursor on the one row at `locator`.
-    pub fn at(_table: &Arc<TableDef>, _locator: &Key, _mode: ReadMode) -> Self {
-        Self {}
-    }
-
-    /// The query needs only key and INCLUDE columns of a nonclustered index: the row itself is not
-    /// locked.
-    #[must_use]
-    pub fn covering(self) -> Self {
-        self
-    }
-
-    /// The next row.
-    pub fn next(&mut self, _a: &mut Access<'_, '_>) -> SqlResult<Option<Found>> {
-        Err(SqlError::unsupported("reading"))
-    }
-
-    /// The row did not qualify: its locks are released unless they must be kept.
-    pub fn reject(&mut self, _a: &mut Access<'_, '_>) {}
-
-    /// Ends the scan early, releasing what the current row took.
-    pub fn close(&mut self, _a: &mut Access<'_, '_>) {}
-}
-
-/// Inserts a row.
-pub fn insert(
-    _a: &mut Access<'_, '_>,
-    _table: &Arc<TableDef>,
-    _row: Row,
-    _qualifies: Qualifies<'_>,
-) -> SqlResult<InsertOutcome> {
-    Err(SqlError::unsupported("writing"))
-}
-
-/// Replaces a row; returns where it is now.
-pub fn update(
-    _a: &mut Access<'_, '_>,
-    _table: &Arc<TableDef>,
-    _locator: &Key,
-    _new: Row,
-    _qualifies: Qualifies<'_>,
-) -> SqlResult<Key> {
-    Err(SqlError::unsupported("writing"))
-}
-
-/// Replaces several rows as one statement does: a key that one row gives up may be taken by another.
-pub fn update_all(
-    _a: &mut Access<'_, '_>,
-    _table: &Arc<TableDef>,
-    _changes: Vec<(Key, Row)>,
-    _qualifies: Qualifies<'_>,
-) -> SqlResult<Vec<Key>> {
-    Err(SqlError::unsupported("writing"))
-}
-
-/// Deletes a row.
-pub fn delete(
-    _a: &mut Access<'_, '_>,
-    _table: &Arc<TableDef>,
-    _locator: &Key,
-    _qualifies: Qualifies<'_>,
-) -> SqlResult<()> {
-    Err(SqlError::unsupported("writing"))
 }

@@ -331,6 +331,18 @@ impl LockManager {
         Some(slot.granted[slot.grant_of(owner, session)?].mode)
     }
 
+    /// Whether a request would be granted at once.
+    pub fn available(&self, owner: LockOwner, resource: &Resource, mode: Mode) -> bool {
+        let Some(&at) = self.by_resource.get(resource) else {
+            return true;
+        };
+        let slot = &self.slots[at as usize];
+        let held = slot.held_by(owner);
+        let target = held.map_or(mode, |held| held.combine(mode));
+        !slot.excluded_by_holders(owner, target)
+            && (held.is_some() || !slot.excluded_by_waiters(owner, target, usize::MAX))
+    }
+
     fn table_lock_covers(&self, owner: LockOwner, resource: &Resource, mode: Mode) -> bool {
         resource.row_of().is_some_and(|table| {
             self.owners

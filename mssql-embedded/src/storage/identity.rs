@@ -1,5 +1,9 @@
 //! The counter behind an IDENTITY column. It is not part of any transaction: a rollback leaves a gap.
 
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::value::DataType;
+
 /// The state of an identity column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -73,6 +77,36 @@ impl Identity {
             }
         }
     }
+}
+
+/// The next value of a table's identity column, checked against the column's type.
+pub(super) fn take_identity(def: &TableDef, identity: Option<&mut Identity>) -> SqlResult<i64> {
+    let column = def.columns.iter().find(|c| c.identity.is_some());
+    let (Some(column), Some(identity)) = (column, identity) else {
+        return Err(SqlError::unsupported(
+            "an identity value without an identity column",
+        ));
+    };
+    let largest = match &column.ty {
+        DataType::TinyInt => 255,
+        DataType::SmallInt => i64::from(i16::MAX),
+        DataType::Int => i64::from(i32::MAX),
+        _ => i64::MAX,
+    };
+    identity
+        .take()
+        .filter(|value| *value <= largest)
+        .ok_or_else(|| {
+            SqlError::with(
+                8115,
+                16,
+                1,
+                format!(
+                    "Arithmetic overflow error converting IDENTITY to data type {}.",
+                    column.ty.error_name()
+                ),
+            )
+        })
 }
 
 #[cfg(test)]

@@ -65,8 +65,8 @@ pub(crate) fn same_in_index(def: &TableDef, index: usize, a: &Row, b: &Row) -> b
 }
 
 /// The bounds of a seek: the first key columns equal `prefix`, and the next one lies between `low`
-/// and `high`. Values must already have the columns' types. A range on the next column leaves NULLs
-/// out, as comparison does; without one they are included.
+/// and `high`, each with whether it is included. Values must already have the columns' types. A
+/// range on the next column leaves NULLs out, as comparison does; without one they are included.
 ///
 /// Equality on all columns of a unique index gives equal inclusive bounds, by which a cursor knows
 /// that at most one row can be found.
@@ -74,19 +74,23 @@ pub fn seek_bounds(
     def: &TableDef,
     index: usize,
     prefix: &[Value],
-    low: Bound<&Value>,
-    high: Bound<&Value>,
+    low: Option<(Value, bool)>,
+    high: Option<(Value, bool)>,
 ) -> Bounds {
-    let index = &def.indexes[index];
+    let Some(index) = def.indexes.get(index) else {
+        return (Bound::Unbounded, Bound::Unbounded);
+    };
     let mut start = Vec::with_capacity(32);
     for (value, (column, descending)) in prefix.iter().zip(&index.keys) {
         encode_key(value, &def.columns[*column].ty, *descending, &mut start);
     }
     let next = index.keys.get(prefix.len());
-    let ranged = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
-    let Some((column, descending)) = next.filter(|_| ranged) else {
+    let Some((column, descending)) = next.filter(|_| low.is_some() || high.is_some()) else {
         if next.is_none() && index.unique {
             return (Bound::Included(start.clone()), Bound::Included(start));
+        }
+        if start.is_empty() {
+            return (Bound::Unbounded, Bound::Unbounded);
         }
         let end = successor(&start);
         return (Bound::Included(start), end);
@@ -102,16 +106,16 @@ pub fn seek_bounds(
         (low, high)
     };
     let begin = match first {
-        Bound::Included(v) => Bound::Included(encode(v)),
-        Bound::Excluded(v) => after(&encode(v)),
-        Bound::Unbounded if *descending => Bound::Included(start.clone()),
-        Bound::Unbounded => after(&encode(&Value::Null)),
+        Some((v, true)) => Bound::Included(encode(&v)),
+        Some((v, false)) => after(&encode(&v)),
+        None if *descending => Bound::Included(start.clone()),
+        None => after(&encode(&Value::Null)),
     };
     let end = match last {
-        Bound::Included(v) => successor(&encode(v)),
-        Bound::Excluded(v) => Bound::Excluded(encode(v)),
-        Bound::Unbounded if *descending => Bound::Excluded(encode(&Value::Null)),
-        Bound::Unbounded => successor(&start),
+        Some((v, true)) => successor(&encode(&v)),
+        Some((v, false)) => Bound::Excluded(encode(&v)),
+        None if *descending => Bound::Excluded(encode(&Value::Null)),
+        None => successor(&start),
     };
     (begin, end)
 }

@@ -1,14 +1,16 @@
 //! The storage of a table variable: constraints and indexes, but no locks and no transaction.
 //!
 //! ROLLBACK does not undo what was written to a table variable; the failure of a statement does, for
-//! which the statement takes a mark and goes back to it.
+//! which the statement takes a mark and goes back to it. Its definition has no filtered indexes: the
+//! binder refuses them.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::identity::take_identity;
 use super::{
-    Bounds, Identity, InsertOutcome, Key, Qualifies, Row, base_key, duplicate_error, entry_key,
+    Bounds, Found, Identity, InsertOutcome, Key, Row, base_key, duplicate_error, entry_key,
     is_empty_range,
 };
 use crate::catalog::TableDef;
@@ -65,6 +67,15 @@ impl LocalTable {
         self.rows.is_empty()
     }
 
+    /// The next value of its identity column.
+    ///
+    /// # Errors
+    ///
+    /// 8115 when it does not fit the column's type.
+    pub fn next_identity(&mut self) -> SqlResult<i64> {
+        take_identity(&self.def, self.identity.as_mut())
+    }
+
     /// Its identity counter.
     pub fn identity_mut(&mut self) -> Option<&mut Identity> {
         self.identity.as_mut()
@@ -103,19 +114,32 @@ impl LocalTable {
     /// # Errors
     ///
     /// 2627 or 2601 for a duplicate key; nothing is changed then.
-    pub fn insert(&mut self, row: Row, qualifies: Qualifies<'_>) -> SqlResult<InsertOutcome> {
+    pub fn insert(&mut self, row: Row) -> SqlResult<InsertOutcome> {
         let mark = self.mark();
-        match self.try_insert(row, qualifies) {
+        match self.try_insert(row) {
             Ok(locator) => Ok(InsertOutcome::Inserted(locator)),
-            Err(Failure::Duplicate { ignore: true, .. }) => {
+            Err((index, error)) => {
                 self.rollback_to(mark);
-                Ok(InsertOutcome::DuplicateIgnored)
-            }
-            Err(Failure::Duplicate { error, .. } | Failure::Other(error)) => {
-                self.rollback_to(mark);
-                Err(error)
+                if self.def.indexes[index].ignore_dup_key {
+                    Ok(InsertOutcome::Ignored)
+                } else {
+                    Err(error)
+                }
             }
         }
+    }
+
+    /// Replaces a row; returns where it is now.
+    ///
+    /// # Errors
+    ///
+    /// As [`LocalTable::update_all`].
+    pub fn update(&mut self, locator: &Key, row: Row) -> SqlResult<Key> {
+        let moved = self.update_all(vec![(Key::clone(locator), row)])?;
+        Ok(moved
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Key::clone(locator)))
     }
 
     /// Replaces rows as one statement does: a key that one row gives up may be taken by another.
@@ -124,13 +148,9 @@ impl LocalTable {
     /// # Errors
     ///
     /// 2627 or 2601 for a duplicate key; nothing is changed then.
-    pub fn update_all(
-        &mut self,
-        changes: Vec<(Key, Row)>,
-        qualifies: Qualifies<'_>,
-    ) -> SqlResult<Vec<Key>> {
+    pub fn update_all(&mut self, changes: Vec<(Key, Row)>) -> SqlResult<Vec<Key>> {
         let mark = self.mark();
-        let result = self.try_update(changes, qualifies);
+        let result = self.try_update(changes);
         if result.is_err() {
             self.rollback_to(mark);
         }
@@ -138,22 +158,17 @@ impl LocalTable {
     }
 
     /// Deletes a row, if it is there.
-    ///
-    /// # Errors
-    ///
-    /// Only what `qualifies` raises.
-    pub fn delete(&mut self, locator: &Key, qualifies: Qualifies<'_>) -> SqlResult<()> {
+    pub fn delete(&mut self, locator: &Key) {
         let Some(row) = self.rows.get(locator).cloned() else {
-            return Ok(());
+            return;
         };
         for index in 0..self.indexes.len() {
-            if self.belongs(index, &row, qualifies)? {
+            if !self.def.indexes[index].clustered {
                 let key = entry_key(&self.def, index, &row, locator);
                 self.set_entry(index, key, None);
             }
         }
         self.set_row(Key::clone(locator), None);
-        Ok(())
     }
 
     /// Removes all rows.
@@ -168,60 +183,35 @@ impl LocalTable {
         }
     }
 
-    fn try_insert(&mut self, row: Row, qualifies: Qualifies<'_>) -> Result<Key, Failure> {
+    fn try_insert(&mut self, row: Row) -> Result<Key, (usize, SqlError)> {
         self.row_number += 1;
         let locator = base_key(&self.def, &row, self.row_number);
         if self.rows.contains_key(&locator) {
-            return Err(self.duplicate(0, &row));
+            return Err((0, duplicate_error(&self.def, 0, &row)));
         }
         self.set_row(Key::clone(&locator), Some(Row::clone(&row)));
         for index in 0..self.indexes.len() {
-            if !self.belongs(index, &row, qualifies)? {
+            if self.def.indexes[index].clustered {
                 continue;
             }
             let key = entry_key(&self.def, index, &row, &locator);
             if self.indexes[index].contains_key(&key) {
-                return Err(self.duplicate(index, &row));
+                return Err((index, duplicate_error(&self.def, index, &row)));
             }
             self.set_entry(index, key, Some(Key::clone(&locator)));
         }
         Ok(locator)
     }
 
-    fn try_update(
-        &mut self,
-        changes: Vec<(Key, Row)>,
-        qualifies: Qualifies<'_>,
-    ) -> SqlResult<Vec<Key>> {
+    fn try_update(&mut self, changes: Vec<(Key, Row)>) -> SqlResult<Vec<Key>> {
         for (locator, _) in &changes {
-            self.delete(locator, qualifies)?;
+            self.delete(locator);
         }
         let mut locators = Vec::with_capacity(changes.len());
         for (_, row) in changes {
-            match self.try_insert(row, qualifies) {
-                Ok(locator) => locators.push(locator),
-                Err(Failure::Duplicate { error, .. } | Failure::Other(error)) => return Err(error),
-            }
+            locators.push(self.try_insert(row).map_err(|(_, error)| error)?);
         }
         Ok(locators)
-    }
-
-    fn belongs(&self, index: usize, row: &Row, qualifies: Qualifies<'_>) -> SqlResult<bool> {
-        let def = &self.def.indexes[index];
-        if def.clustered {
-            return Ok(false);
-        }
-        match def.filter {
-            Some(_) => qualifies(index, row),
-            None => Ok(true),
-        }
-    }
-
-    fn duplicate(&self, index: usize, row: &Row) -> Failure {
-        Failure::Duplicate {
-            ignore: self.def.indexes[index].ignore_dup_key,
-            error: duplicate_error(&self.def, index, row),
-        }
     }
 
     fn set_row(&mut self, key: Key, row: Option<Row>) {
@@ -241,17 +231,6 @@ impl LocalTable {
     }
 }
 
-enum Failure {
-    Duplicate { ignore: bool, error: SqlError },
-    Other(SqlError),
-}
-
-impl From<SqlError> for Failure {
-    fn from(error: SqlError) -> Self {
-        Self::Other(error)
-    }
-}
-
 fn put<T>(tree: &mut BTreeMap<Key, T>, key: Key, value: Option<T>) {
     match value {
         Some(value) => {
@@ -266,47 +245,51 @@ fn put<T>(tree: &mut BTreeMap<Key, T>, key: Key, value: Option<T>) {
 /// A position in a table variable. It remembers keys, so the table may change between two calls.
 #[derive(Debug)]
 pub struct LocalCursor {
-    /// Position of a nonclustered index; `None` reads the rows themselves.
-    index: Option<usize>,
+    /// Position of the index; beyond the last, the rows themselves.
+    index: usize,
     bounds: Bounds,
     reverse: bool,
 }
 
 impl LocalCursor {
-    /// A cursor over the keys between two bounds. `index` is a position in the definition's indexes;
-    /// `usize::MAX` reads the rows of a heap.
-    pub fn open(table: &LocalTable, index: usize, bounds: Bounds, reverse: bool) -> Self {
+    /// A cursor over all rows, in the order of their locators.
+    pub fn all() -> Self {
+        Self::open(usize::MAX, (Bound::Unbounded, Bound::Unbounded), false)
+    }
+
+    /// A cursor over the keys between two bounds of the index at a position of the definition.
+    pub fn seek(index: usize, low: Bound<Vec<u8>>, high: Bound<Vec<u8>>) -> Self {
+        Self::open(index, (low, high), false)
+    }
+
+    /// A cursor in either direction.
+    pub fn open(index: usize, bounds: Bounds, reverse: bool) -> Self {
         Self {
-            index: table
-                .def
-                .indexes
-                .get(index)
-                .filter(|def| !def.clustered)
-                .map(|_| index),
+            index,
             bounds,
             reverse,
         }
     }
 
-    /// The next row and its locator.
-    pub fn next(&mut self, table: &LocalTable) -> Option<(Row, Key)> {
-        let (key, locator) = match self.index {
+    /// The next row.
+    pub fn next(&mut self, table: &LocalTable) -> Option<Found> {
+        let index = table.def.indexes.get(self.index).filter(|i| !i.clustered);
+        let (key, locator) = match index {
             None => {
                 let (key, _) = step(&table.rows, &self.bounds, self.reverse)?;
-                (Key::clone(key), Key::clone(key))
+                (key, key)
             }
-            Some(index) => {
-                let (key, locator) = step(&table.indexes[index], &self.bounds, self.reverse)?;
-                (Key::clone(key), Key::clone(locator))
-            }
+            Some(_) => step(&table.indexes[self.index], &self.bounds, self.reverse)?,
         };
         let passed = Bound::Excluded(key.to_vec());
+        let locator = Key::clone(locator);
         if self.reverse {
             self.bounds.1 = passed;
         } else {
             self.bounds.0 = passed;
         }
-        Some((table.rows.get(&locator)?.clone(), locator))
+        let row = Row::clone(table.rows.get(&locator)?);
+        Some(Found { row, locator })
     }
 }
 

@@ -50,5 +50,14 @@ pub enum InsertOutcome {
     /// It is in, at this place.
     Inserted(Key),
     /// IGNORE_DUP_KEY left it out; the client gets message 3604.
-    DuplicateIgnored,
+    Ignored,
+}
+
+/// A row a cursor came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Its columns.
+    pub row: Row,
+    /// Where it is.
+    pub locator: Key,
 }

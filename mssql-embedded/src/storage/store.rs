@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::identity::take_identity;
 use super::table::CLUSTERED;
 use super::txn::Undo;
 use super::{Chain, CommitSeq, Identity, Key, Row, TableStore, Txn, TxnId};
-use crate::catalog::ObjectId;
+use crate::catalog::{ObjectId, TableDef};
+use crate::error::SqlResult;
 use crate::lock::FastMap;
 
 /// All rows of the engine.
@@ -48,6 +50,22 @@ impl Store {
     /// The identity counter of a table.
     pub fn identity(&self, table: ObjectId) -> Option<&Identity> {
         self.tables.get(&table)?.identity.as_ref()
+    }
+
+    /// The next value of a table's identity column. It is used up even if the transaction is rolled back.
+    ///
+    /// # Errors
+    ///
+    /// 8115 when it does not fit the column's type.
+    pub fn next_identity(&mut self, def: &TableDef) -> SqlResult<i64> {
+        take_identity(def, self.identity_mut(def.id))
+    }
+
+    /// Notes an explicit identity value (IDENTITY_INSERT).
+    pub fn raise_identity(&mut self, def: &TableDef, value: i64) {
+        if let Some(identity) = self.identity_mut(def.id) {
+            identity.note(value);
+        }
     }
 
     /// The identity counter of a table, to take a value or reseed it. What is done to it is not undone

@@ -1,0 +1,426 @@
+//! Reading rows in the order of an index under the lock protocol.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::acquire::{Acquired, Patience};
+use super::tree::{Entries, Tree, entry_chain, row_chain};
+use super::{Access, ReadLock, ReadMode, errors};
+use crate::catalog::TableDef;
+use crate::error::SqlResult;
+use crate::lock::{Grip, Mode, Resource, Span};
+use crate::storage::{CommitSeq, Found, Key, Row, is_empty_range};
+
+/// A position in an index of a table. It remembers keys, never references, so others may have the latch
+/// between two calls.
+#[derive(Debug)]
+pub struct Cursor {
+    table: Arc<TableDef>,
+    tree: Tree,
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    reverse: bool,
+    mode: ReadMode,
+    /// Both bounds are the same key, so at most one row can be found.
+    point: bool,
+    covering: bool,
+    state: Progress,
+    /// The locks the present row took: its index key, then the row itself.
+    grips: [Option<Grip>; 2],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Unopened,
+    Reading,
+    Finished,
+}
+
+/// What became of a key the cursor came to.
+enum Visit {
+    Found(Found),
+    /// Not to be returned; go on behind it.
+    Skip,
+    /// Others changed something while the cursor waited; look again from where it was.
+    Again,
+}
+
+impl Cursor {
+    /// A cursor over the keys between two bounds. `index` is a position in `table.indexes`;
+    /// `usize::MAX` reads the rows of a heap. Nothing is locked before the first [`Cursor::next`].
+    pub fn open(
+        table: &Arc<TableDef>,
+        index: usize,
+        low: Bound<Vec<u8>>,
+        high: Bound<Vec<u8>>,
+        reverse: bool,
+        mode: ReadMode,
+    ) -> Self {
+        let point = matches!((&low, &high), (Bound::Included(l), Bound::Included(h)) if l == h);
+        Self {
+            table: Arc::clone(table),
+            tree: Tree::index(table, index),
+            low,
+            high,
+            reverse,
+            mode,
+            point,
+            covering: false,
+            state: Progress::Unopened,
+            grips: [None, None],
+        }
+    }
+
+    /// A cursor on the one row at a locator.
+    pub fn at(table: &Arc<TableDef>, locator: &Key, mode: ReadMode) -> Self {
+        let key = locator.to_vec();
+        let (low, high) = (Bound::Included(key.clone()), Bound::Included(key));
+        Self::open(table, usize::MAX, low, high, false, mode)
+    }
+
+    /// The query needs nothing but key and INCLUDE columns of the nonclustered index: the row itself is
+    /// not locked, as SQL Server does not visit it. Other columns of the rows found may be
+    /// uncommitted.
+    #[must_use]
+    pub fn covering(mut self) -> Self {
+        self.covering = !self.tree.holds_rows();
+        self
+    }
+
+    /// The next row.
+    ///
+    /// The locks of the row before are released if they were only S; U locks taken in search of rows to
+    /// change stay until the statement ends, since the change may come after the search.
+    ///
+    /// # Errors
+    ///
+    /// 1205, 1222, 3960, 3961, or the error of an interrupt.
+    pub fn next(&mut self, a: &mut Access<'_, '_>) -> SqlResult<Option<Found>> {
+        self.close(a);
+        if self.state == Progress::Unopened {
+            self.start(a)?;
+        }
+        if let Some(snapshot) = self.unlocked(a) {
+            return self.next_unlocked(a, snapshot);
+        }
+        while self.state == Progress::Reading {
+            a.count_row()?;
+            let Some(key) = self.first_key(a) else {
+                self.finish(a)?;
+                continue;
+            };
+            match self.visit(a, &key)? {
+                Visit::Found(found) => {
+                    self.pass(&key);
+                    if self.point {
+                        self.state = Progress::Finished;
+                    }
+                    return Ok(Some(found));
+                }
+                Visit::Skip => self.pass(&key),
+                Visit::Again => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The row did not qualify: its locks are released, whatever their kind, except range locks.
+    pub fn reject(&mut self, a: &mut Access<'_, '_>) {
+        if !self.mode.range {
+            self.release(a);
+        }
+    }
+
+    /// Ends the scan early: an S lock that need not be held is released.
+    pub fn close(&mut self, a: &mut Access<'_, '_>) {
+        if self.mode.lock == ReadLock::Shared && !self.mode.hold && !self.mode.range {
+            self.release(a);
+        } else {
+            self.grips = [None, None];
+        }
+    }
+
+    fn release(&mut self, a: &mut Access<'_, '_>) {
+        for grip in self.grips.iter_mut().rev().filter_map(Option::take) {
+            a.release(&grip);
+        }
+    }
+
+    /// Locks the table as the mode demands.
+    fn start(&mut self, a: &mut Access<'_, '_>) -> SqlResult<()> {
+        self.state = Progress::Reading;
+        if self.mode.range && self.tree.is_heap() {
+            // A heap has no keys to lock the gaps of.
+            self.mode.table = true;
+        }
+        self.mode.hold |= self.mode.range;
+        let mode = match (self.mode.lock, self.mode.table) {
+            (ReadLock::None | ReadLock::Snapshot(_), _) => Mode::SCH_S,
+            (ReadLock::Shared, false) => Mode::IS,
+            (ReadLock::Shared, true) => Mode::S,
+            (ReadLock::Update | ReadLock::Exclusive, false) => Mode::IX,
+            (ReadLock::Update | ReadLock::Exclusive, true) => Mode::X,
+        };
+        let span = if self.mode.hold && mode != Mode::SCH_S {
+            Span::Transaction
+        } else {
+            Span::Brief
+        };
+        let patience = if self.mode.nowait {
+            Patience::Fail
+        } else {
+            Patience::Wait
+        };
+        a.acquire(&Resource::Object(self.table.id), mode, span, patience)?;
+        if let Some(Some(snapshot)) = self.unlocked(a)
+            && a.latch
+                .store
+                .table(self.table.id)
+                .is_some_and(|table| table.altered > snapshot)
+        {
+            return Err(errors::definition_changed(&self.table));
+        }
+        if self.reverse && self.mode.range && self.unlocked(a).is_none() {
+            while self.lock_end(a)? {}
+        }
+        Ok(())
+    }
+
+    /// Whether the cursor reads without row locks, and from which snapshot. In a SNAPSHOT transaction
+    /// the search for rows to change does, too; the change itself then detects conflicts.
+    fn unlocked(&self, a: &Access<'_, '_>) -> Option<Option<CommitSeq>> {
+        match self.mode.lock {
+            ReadLock::None => Some(None),
+            ReadLock::Snapshot(seq) => Some(Some(seq)),
+            ReadLock::Update if !self.mode.hold => a.txn.snapshot.map(Some),
+            _ => None,
+        }
+    }
+
+    fn next_unlocked(
+        &mut self,
+        a: &mut Access<'_, '_>,
+        snapshot: Option<CommitSeq>,
+    ) -> SqlResult<Option<Found>> {
+        while self.state == Progress::Reading {
+            a.count_row()?;
+            let (low, high) = (as_slice(&self.low), as_slice(&self.high));
+            let (key, found) = if is_empty_range(low, high) {
+                self.state = Progress::Finished;
+                break;
+            } else {
+                let Some(step) = self.step_unlocked(a, snapshot) else {
+                    self.state = Progress::Finished;
+                    break;
+                };
+                step
+            };
+            self.pass(&key);
+            if let Some((row, locator)) = found {
+                return Ok(Some(Found { row, locator }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next key, and the row if it can be seen.
+    #[expect(clippy::type_complexity)]
+    fn step_unlocked(
+        &self,
+        a: &Access<'_, '_>,
+        snapshot: Option<CommitSeq>,
+    ) -> Option<(Key, Option<(Row, Key)>)> {
+        let store = &a.latch.store;
+        let bounds = (as_slice(&self.low), as_slice(&self.high));
+        let txn = a.txn.id;
+        match self.tree.entries(store)? {
+            Entries::Rows(rows) => {
+                let mut range = rows.range::<[u8], _>(bounds);
+                let (key, chain) = if self.reverse {
+                    range.next_back()?
+                } else {
+                    range.next()?
+                };
+                let row = match snapshot {
+                    Some(seq) => chain.visible(seq, txn),
+                    None => chain.current(),
+                };
+                Some((
+                    Key::clone(key),
+                    row.map(|r| (Row::clone(r), Key::clone(key))),
+                ))
+            }
+            Entries::Index(index) => {
+                let mut range = index.range::<[u8], _>(bounds);
+                let (key, chain) = if self.reverse {
+                    range.next_back()?
+                } else {
+                    range.next()?
+                };
+                let locator = match snapshot {
+                    Some(seq) => chain.visible(seq, txn),
+                    None => chain.current(),
+                };
+                let found = locator.and_then(|locator| {
+                    let chain = row_chain(store, self.table.id, locator)?;
+                    let row = match snapshot {
+                        Some(seq) => chain.visible(seq, txn),
+                        None => chain.current(),
+                    };
+                    row.map(|r| (Row::clone(r), Key::clone(locator)))
+                });
+                Some((Key::clone(key), found))
+            }
+        }
+    }
+
+    fn first_key(&self, a: &Access<'_, '_>) -> Option<Key> {
+        let (low, high) = (as_slice(&self.low), as_slice(&self.high));
+        self.tree.first(&a.latch.store, low, high, self.reverse)
+    }
+
+    /// Locks a key and, unless the index covers the query, its row; then looks whether there is
+    /// something to return.
+    fn visit(&mut self, a: &mut Access<'_, '_>, key: &Key) -> SqlResult<Visit> {
+        let gap = self.mode.range && !self.point;
+        let tree = self.tree;
+        match self.lock_row(a, 0, &tree.resource(key), gap)? {
+            None => return Ok(Visit::Skip),
+            Some(true) if self.first_key(a).as_ref() != Some(key) => return Ok(self.again(a)),
+            Some(_) => {}
+        }
+        let locator = if tree.holds_rows() {
+            Key::clone(key)
+        } else {
+            let Some(locator) = entry_chain(&a.latch.store, tree, key).and_then(|c| c.current())
+            else {
+                return Ok(self.skip(a));
+            };
+            let locator = Key::clone(locator);
+            if !self.covering {
+                let row = Tree::rows(&self.table).resource(&locator);
+                match self.lock_row(a, 1, &row, false)? {
+                    None => return Ok(self.skip(a)),
+                    Some(true) if self.entry_changed(a, key, &locator) => {
+                        return Ok(self.again(a));
+                    }
+                    Some(_) => {}
+                }
+            }
+            locator
+        };
+        let chain = row_chain(&a.latch.store, self.table.id, &locator);
+        let Some(row) = chain.and_then(|chain| chain.current()).cloned() else {
+            return Ok(self.skip(a));
+        };
+        if let Some(snapshot) = a.txn.snapshot
+            && self.mode.lock != ReadLock::Shared
+            && chain.is_some_and(|chain| chain.changed_since(snapshot))
+        {
+            return Err(errors::update_conflict(&self.table));
+        }
+        Ok(Visit::Found(Found { row, locator }))
+    }
+
+    /// Locks what stands for a key or row. `None` if READPAST skips it, otherwise whether it waited.
+    fn lock_row(
+        &mut self,
+        a: &mut Access<'_, '_>,
+        place: usize,
+        resource: &Resource,
+        gap: bool,
+    ) -> SqlResult<Option<bool>> {
+        let span = if self.mode.hold {
+            Span::Transaction
+        } else {
+            Span::Brief
+        };
+        let patience = match self.mode {
+            ReadMode { readpast: true, .. } => Patience::Skip,
+            ReadMode { nowait: true, .. } => Patience::Fail,
+            _ => Patience::Wait,
+        };
+        let table = Arc::clone(&self.table);
+        match a.acquire_row(&table, resource, self.row_mode(gap), span, patience)? {
+            Acquired::Held { grip, waited } => {
+                self.grips[place] = grip;
+                Ok(Some(waited))
+            }
+            Acquired::Unavailable => Ok(None),
+        }
+    }
+
+    fn row_mode(&self, gap: bool) -> Mode {
+        match (self.mode.lock, gap) {
+            (ReadLock::Exclusive, true) => Mode::RANGE_X_X,
+            (ReadLock::Exclusive, false) => Mode::X,
+            (ReadLock::Update, true) => Mode::RANGE_S_U,
+            (ReadLock::Update, false) => Mode::U,
+            (_, true) => Mode::RANGE_S_S,
+            (_, false) => Mode::S,
+        }
+    }
+
+    fn entry_changed(&self, a: &Access<'_, '_>, key: &Key, locator: &Key) -> bool {
+        self.first_key(a).as_ref() != Some(key)
+            || entry_chain(&a.latch.store, self.tree, key).and_then(|c| c.current())
+                != Some(locator)
+    }
+
+    /// Nothing to return here; a range lock stays, since the gap was read.
+    fn skip(&mut self, a: &mut Access<'_, '_>) -> Visit {
+        if self.mode.range {
+            self.grips = [None, None];
+        } else {
+            self.release(a);
+        }
+        Visit::Skip
+    }
+
+    fn again(&mut self, a: &mut Access<'_, '_>) -> Visit {
+        self.release(a);
+        Visit::Again
+    }
+
+    fn pass(&mut self, key: &Key) {
+        let passed = Bound::Excluded(key.to_vec());
+        if self.reverse {
+            self.high = passed;
+        } else {
+            self.low = passed;
+        }
+    }
+
+    /// The scan came to its end. Under SERIALIZABLE the gap up to the next key was read as well. If
+    /// locking it took a wait, keys may have appeared, and the scan goes on.
+    fn finish(&mut self, a: &mut Access<'_, '_>) -> SqlResult<()> {
+        if self.mode.range && !self.reverse && self.lock_end(a)? {
+            return Ok(());
+        }
+        self.state = Progress::Finished;
+        Ok(())
+    }
+
+    /// Locks the gap at the upper end of the range; tells whether that took a wait.
+    fn lock_end(&mut self, a: &mut Access<'_, '_>) -> SqlResult<bool> {
+        let beyond = match &self.high {
+            Bound::Included(key) => Some(Bound::Excluded(key.as_slice())),
+            Bound::Excluded(key) => Some(Bound::Included(key.as_slice())),
+            Bound::Unbounded => None,
+        };
+        let end = match beyond {
+            Some(from) => self.tree.gap_end(&a.latch.store, from),
+            None => self.tree.end(),
+        };
+        let table = Arc::clone(&self.table);
+        let mode = self.row_mode(true);
+        match a.acquire_row(&table, &end, mode, Span::Transaction, Patience::Wait)? {
+            Acquired::Held { waited, .. } => Ok(waited),
+            Acquired::Unavailable => Ok(false),
+        }
+    }
+}
+
+fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    bound.as_ref().map(Vec::as_slice)
+}
