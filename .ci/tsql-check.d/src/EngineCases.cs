@@ -15,64 +15,68 @@ namespace TsqlCheck
         // The numbers with which SQL Server's own parser refuses a batch.
         static readonly int[] SyntaxNumbers = { 102, 103, 105, 111, 113, 156, 319, 321, 336, 1018 };
 
-        sealed class Case
+        sealed class Batch
         {
             public string File;
-            public int Line;
-            public string Name;
-            public string Text;
-            public bool ExpectsSyntaxError;
-            public string Key => $"{Path.GetFileName(File)}: {Name}";
+            public string Case;
+            /// <summary>The line before the batch's first one.</summary>
+            public int LineOffset;
+            public readonly List<string> Lines = new List<string>();
+            /// <summary>The number of the first error that is expected; null when the batch is meant to succeed.</summary>
+            public int? Error;
+
+            public string Title => $"{Path.GetFileNameWithoutExtension(File)}/{Case}";
+            public bool ExpectsSyntaxError => Error != null && SyntaxNumbers.Contains(Error.Value);
         }
 
         public static void Check(Repository repository, Report report)
         {
             var explained = Differences(repository);
+            var met = new HashSet<string>();
             foreach (var file in repository.Files(Folder, "*.sql"))
-                foreach (var one in Read(file, repository.Read(file)))
-                    Check(one, explained, report);
-            foreach (var stale in explained.Values)
-                report.Add(DifferencesFile, stale, Rule, "this difference no longer exists, or names no case");
+                foreach (var batch in Read(file, repository.Read(file)))
+                    Check(batch, explained, met, report);
+            foreach (var stale in explained.Where(e => !met.Contains(e.Key)))
+                report.Add(DifferencesFile, stale.Value, Rule, "this difference no longer exists, or names no case");
         }
 
-        static void Check(Case one, Dictionary<string, int> explained, Report report)
+        static void Check(Batch batch, Dictionary<string, int> explained, HashSet<string> met, Report report)
         {
-            var errors = Syntax.Errors(one.Text);
-            if (errors.Any() == one.ExpectsSyntaxError) return;
-            if (explained.Remove(one.Key)) return;
-            if (one.ExpectsSyntaxError)
-                report.Add(one.File, one.Line, Rule, $"{one.Name} expects a syntax error, but Microsoft's parser accepts it");
-            else
-                report.Add(one.File, one.Line + errors[0].Line - 1, Rule, $"{one.Name} is meant to parse, but Microsoft's parser says: {errors[0].Message}");
+            var errors = Syntax.Errors(Script.Substitute(string.Join("\n", batch.Lines)));
+            if (errors.Any() == batch.ExpectsSyntaxError) return;
+            met.Add(batch.Title);
+            if (explained.ContainsKey(batch.Title)) return;
+            var first = errors.FirstOrDefault();
+            report.Add(batch.File, batch.LineOffset + (first?.Line ?? 1), Rule, first == null
+                ? $"{batch.Title} expects error {batch.Error}, but Microsoft's parser accepts the batch"
+                : $"{batch.Title} is meant to parse, but Microsoft's parser says: {first.Message}");
         }
 
-        static IEnumerable<Case> Read(string file, string text)
+        // `-- case: name` begins a case, GO on a line of its own ends a batch, and expectations belong to the batch they stand in.
+        static IEnumerable<Batch> Read(string file, string text)
         {
             var lines = text.Replace("\r\n", "\n").Split('\n');
-            Case open = null;
-            var body = new List<string>();
-            for (var i = 0; i <= lines.Length; i++)
+            var name = "";
+            Batch open = null;
+            for (var i = 0; i < lines.Length; i++)
             {
-                var start = i < lines.Length ? Regex.Match(lines[i], @"^--\s*case:\s*(.+?)\s*$") : null;
-                if (open != null && (start == null || start.Success))
+                var start = Regex.Match(lines[i], @"^-- case:\s*(.+?)\s*$");
+                if (start.Success || Regex.IsMatch(lines[i], @"^\s*GO\s*$", RegexOptions.IgnoreCase))
                 {
-                    open.Text = string.Join("\n", body);
-                    yield return open;
+                    if (open != null) yield return open;
+                    if (start.Success) name = start.Groups[1].Value;
+                    open = name == "" ? null : new Batch { File = file, Case = name, LineOffset = i + 1 };
+                    continue;
                 }
-                if (start == null) break;
-                if (start.Success)
-                {
-                    open = new Case { File = file, Line = i + 1, Name = start.Groups[1].Value };
-                    body.Clear();
-                }
-                body.Add(lines[i]);
-                var expected = Regex.Match(lines[i], @"^--\s*expect:?\s+error\s+(\d+)");
-                if (open != null && expected.Success && SyntaxNumbers.Contains(int.Parse(expected.Groups[1].Value)))
-                    open.ExpectsSyntaxError = true;
+                if (open == null) continue;
+                open.Lines.Add(lines[i]);
+                var expected = Regex.Match(lines[i], @"^\s*-- expect error (\d+)");
+                if (expected.Success && open.Error == null) open.Error = int.Parse(expected.Groups[1].Value);
             }
+            if (open != null) yield return open;
         }
 
-        // One difference per line, `file.sql: case name | why`; a line that begins with # is a comment.
+        // One difference per line, `topic/case | why`; a line that begins with # is a comment.
         static Dictionary<string, int> Differences(Repository repository)
         {
             var listed = new Dictionary<string, int>();

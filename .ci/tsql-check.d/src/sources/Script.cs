@@ -51,8 +51,8 @@ namespace TsqlCheck
         /// <summary>`_name.sql` is called by other procedures only, so it may run inside their transaction.</summary>
         public bool IsHelper => ProcedureName.StartsWith("_");
 
-        // A sqlcmd variable never spans lines, so line numbers survive the substitution.
-        static string Substitute(string text) =>
+        /// <summary>Puts names in the place of sqlcmd variables. None spans lines, so line numbers survive.</summary>
+        public static string Substitute(string text) =>
             Regex.Replace(text.Replace("\r\n", "\n"), @"\$\((\w+)\)", m => m.Groups[1].Value == "schema" ? Schema : m.Groups[1].Value);
     }
 }

@@ -1,17 +1,26 @@
--- case: right and accepted
-SELECT 1 AS x;
+-- Shows cases on which the engine and Microsoft's parser disagree.
+-- case: right_and_accepted
+SELECT 1 AS x FROM $(s).t;
+-- expect row: 1
+GO
+SELECT 1 / 0 AS x;
+-- expect error 8134 16 1
 
--- case: right and refused
--- expect error 102
+-- case: right_and_refused_in_its_second_batch
+SELECT 1 AS x;
+GO
 SELECT (1;
+-- expect error 102 15 1
 
--- case: accepted here only
-SELECT 1 AS x FORM t y z; -- wrong: engine-case: accepted here only is meant to parse
-
--- case: refused here only -- wrong: engine-case: refused here only expects a syntax error
--- expect error 156
+-- case: accepted_here_only
 SELECT 1 AS x;
+GO
+SELECT 1 AS x FORM t y z; -- wrong: engine-case: wrong/accepted_here_only is meant to parse
 
--- case: explained difference
--- expect error 102
+-- case: refused_here_only
+SELECT 1 AS x; -- wrong: engine-case: wrong/refused_here_only expects error 156
+-- expect error 156 15 1
+
+-- case: explained_difference
 SELECT 2 AS x;
+-- expect error 102 15 1
