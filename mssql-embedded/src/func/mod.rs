@@ -1,13 +1,37 @@
 //! Scalar and aggregate functions.
+//!
+//! COALESCE, ISNULL, NULLIF, IIF, CASE, CAST, CONVERT and their TRY forms evaluate lazily or change
+//! types and belong to the binder. Everything else with a function's syntax, the `@@` values and
+//! the niladic keywords (CURRENT_TIMESTAMP, CURRENT_USER, …) are found by [`lookup`].
 
 mod aggregate;
+mod catalog;
+mod date;
+mod date_build;
+mod hash;
 mod host;
+mod json;
+pub mod like;
+mod math;
+mod misc;
+mod numeric;
+mod pattern;
+mod session;
+mod sig;
+mod string;
+mod string_build;
+mod string_misc;
+pub mod string_split;
 
-use crate::error::SqlResult;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::error::{SqlError, SqlResult};
 use crate::value::{DataType, Value};
 
 pub use aggregate::{Accumulator, Aggregate};
 pub use host::{CatalogFunction, Host, SessionValue};
+pub use string_misc::substitute as format_message;
 
 /// What the binder knows of an argument.
 #[derive(Clone, Debug)]
@@ -44,5 +68,151 @@ pub struct Function {
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+/// The function of this upper-case name.
+pub fn lookup(name: &str) -> Option<&'static Function> {
+    static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+    BY_NAME
+        .get_or_init(|| all().map(|f| (f.name, f)).collect())
+        .get(name)
+        .copied()
+}
+
+fn all() -> impl Iterator<Item = &'static Function> {
+    [
+        catalog::FUNCTIONS,
+        date::FUNCTIONS,
+        date_build::FUNCTIONS,
+        hash::FUNCTIONS,
+        json::FUNCTIONS,
+        math::FUNCTIONS,
+        misc::FUNCTIONS,
+        numeric::FUNCTIONS,
+        pattern::FUNCTIONS,
+        session::FUNCTIONS,
+        string::FUNCTIONS,
+        string_build::FUNCTIONS,
+        string_misc::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Functions of SQL Server which the engine does not have. They are refused by name, so that their
+/// absence is not taken for a misspelling.
+const ABSENT: &[&str] = &[
+    "@@CURSOR_ROWS",
+    "@@DBTS",
+    "@@FETCH_STATUS",
+    "@@CONNECTIONS",
+    "@@CPU_BUSY",
+    "@@IDLE",
+    "@@IO_BUSY",
+    "@@LANGID",
+    "@@PACK_RECEIVED",
+    "@@PACK_SENT",
+    "@@PACKET_ERRORS",
+    "@@REMSERVER",
+    "@@TIMETICKS",
+    "@@TOTAL_ERRORS",
+    "@@TOTAL_READ",
+    "@@TOTAL_WRITE",
+    "@@MAX_CONNECTIONS",
+    "APPROX_COUNT_DISTINCT",
+    "AT TIME ZONE",
+    "BINARY_CHECKSUM",
+    "BIT_COUNT",
+    "CERTENCODED",
+    "CHECKSUM",
+    "CHECKSUM_AGG",
+    "COMPRESS",
+    "CONNECTIONPROPERTY",
+    "CONTEXT_INFO",
+    "CRYPT_GEN_RANDOM",
+    "CURRENT_TIMEZONE",
+    "CURSOR_STATUS",
+    "DATETRUNC",
+    "DATE_BUCKET",
+    "DECOMPRESS",
+    "DECRYPTBYKEY",
+    "ENCRYPTBYKEY",
+    "FILE_ID",
+    "FILE_NAME",
+    "FILEGROUP_ID",
+    "FILEGROUP_NAME",
+    "FORMAT",
+    "FULLTEXTSERVICEPROPERTY",
+    "GENERATE_SERIES",
+    "GET_FILESTREAM_TRANSACTION_CONTEXT",
+    "GROUPING",
+    "GROUPING_ID",
+    "JSON_ARRAY",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECT",
+    "JSON_OBJECTAGG",
+    "MIN_ACTIVE_ROWVERSION",
+    "NEWSEQUENTIALID",
+    "OPENDATASOURCE",
+    "OPENQUERY",
+    "OPENROWSET",
+    "ORIGINAL_DB_NAME",
+    "PARSE",
+    "PERCENTILE_CONT",
+    "PERCENTILE_DISC",
+    "PUBLISHINGSERVERNAME",
+    "PWDCOMPARE",
+    "PWDENCRYPT",
+    "STATS_DATE",
+    "TEXTPTR",
+    "TEXTVALID",
+    "TRIGGER_NESTLEVEL",
+    "TRY_PARSE",
+    "UPDATE",
+    "COLUMNS_UPDATED",
+    "XACT_ID",
+];
+
+/// The error for a function that [`lookup`] does not find: refused by name when SQL Server has it,
+/// 195 otherwise.
+pub fn unknown(name: &str) -> SqlError {
+    let upper = name.to_ascii_uppercase();
+    if ABSENT.contains(&upper.as_str()) {
+        return SqlError::unsupported(format!("function {upper}"));
+    }
+    SqlError::with(
+        195,
+        15,
+        10,
+        format!("'{name}' is not a recognized built-in function name."),
+    )
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_upper_case_unique_and_not_also_absent() {
+        let mut seen = std::collections::HashSet::new();
+        for function in all() {
+            assert_eq!(function.name, function.name.to_ascii_uppercase());
+            assert!(seen.insert(function.name), "{} twice", function.name);
+            assert!(
+                !ABSENT.contains(&function.name),
+                "{} is absent",
+                function.name
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_functions_are_told_from_refused_ones() {
+        assert_eq!(unknown("nosuch").number, 195);
+        assert_eq!(unknown("Checksum").number, 40517);
     }
 }

@@ -16,6 +16,7 @@ pub mod decimal;
 pub(crate) mod errors;
 pub(crate) mod fold;
 pub mod guid;
+pub mod json;
 pub mod number_text;
 pub mod precedence;
 pub mod text;

@@ -115,6 +115,26 @@ pub fn len(text: &[u16], collation: Collation) -> usize {
     }
 }
 
+/// The code-unit position after the first `count` characters, at most the end of the text.
+pub fn char_offset(text: &[u16], count: usize, collation: Collation) -> usize {
+    if !collation.is_supplementary() {
+        return count.min(text.len());
+    }
+    char::decode_utf16(text.iter().copied())
+        .take(count)
+        .map(|c| c.map_or(1, char::len_utf16))
+        .sum()
+}
+
+/// The number of characters of a text, trailing spaces included.
+pub fn char_count(text: &[u16], collation: Collation) -> usize {
+    if collation.is_supplementary() {
+        char::decode_utf16(text.iter().copied()).count()
+    } else {
+        text.len()
+    }
+}
+
 /// The bytes a text takes when stored as this character type, which is also DATALENGTH.
 pub fn byte_len(text: &[u16], ty: &DataType) -> usize {
     if ty.is_unicode() {

@@ -1,0 +1,105 @@
+//! HASHBYTES and NEWID.
+
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::sig::{DEFAULT, arity, never_null, sig, units};
+use super::{Arg, Function, Host, Signature};
+use crate::error::SqlResult;
+use crate::value::{DataType, Length, Value, errors, text};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "HASHBYTES",
+        bind: bind_hashbytes,
+        eval: hashbytes,
+        date_part: false,
+    },
+    Function {
+        name: "NEWID",
+        bind: bind_newid,
+        eval: newid,
+        date_part: false,
+    },
+];
+
+fn bind_hashbytes(args: &[Arg]) -> SqlResult<Signature> {
+    arity("HASHBYTES", args, 2, 2)?;
+    let ty = &args[1].ty;
+    let input = match ty {
+        DataType::Null => DataType::varchar(1, DEFAULT),
+        ty if ty.is_string() || ty.is_binary() => ty.clone(),
+        ty => return Err(errors::invalid_argument(ty, 2, "hashbytes")),
+    };
+    let algorithm = DataType::varchar(30, DEFAULT);
+    sig(
+        DataType::VarBinary(Length::Limited(8000)),
+        vec![algorithm, input],
+    )
+}
+
+/// The bytes hashed are those the type stores: UTF-16 for NVARCHAR, the code page for VARCHAR. An
+/// unknown algorithm gives NULL.
+fn hashbytes(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let ty = &signature.params[1];
+    let bytes = match &args[1] {
+        Value::Bytes(b) => b.to_vec(),
+        Value::Str(s) if ty.is_unicode() => text::nvarchar_bytes(s),
+        Value::Str(s) => text::varchar_bytes(s, ty.collation().unwrap_or(DEFAULT)),
+        _ => return Ok(Value::Null),
+    };
+    let digest = match text::to_string(units(&args[0]))
+        .to_ascii_uppercase()
+        .as_str()
+    {
+        "MD5" => Md5::digest(&bytes).to_vec(),
+        "SHA" | "SHA1" => Sha1::digest(&bytes).to_vec(),
+        "SHA2_256" => Sha256::digest(&bytes).to_vec(),
+        "SHA2_512" => Sha512::digest(&bytes).to_vec(),
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::Bytes(digest.into()))
+}
+
+fn bind_newid(args: &[Arg]) -> SqlResult<Signature> {
+    arity("NEWID", args, 0, 0)?;
+    never_null(DataType::UniqueIdentifier, Vec::new())
+}
+
+fn newid(host: &mut dyn Host, _: &Signature, _: &[Value]) -> SqlResult<Value> {
+    Ok(Value::Guid(host.newid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{call, call_typed, n, t};
+    use super::*;
+
+    fn hex(value: &Value) -> String {
+        match value {
+            Value::Bytes(b) => b.iter().map(|b| format!("{b:02x}")).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn varchar_and_nvarchar_hash_differently() {
+        let varchar = DataType::varchar(10, DEFAULT);
+        let args = [(t("md5"), varchar.clone()), (t("abc"), varchar)];
+        let (narrow, _) = call_typed("HASHBYTES", &args).unwrap();
+        assert_eq!(hex(&narrow), "900150983cd24fb0d6963f7d28e17f72");
+        let wide = call("HASHBYTES", &[t("MD5"), t("abc")]).unwrap();
+        assert_eq!(hex(&wide), "ce1473cf80c6b3fda8e3dfc006adc315");
+        let empty = call("HASHBYTES", &[t("SHA2_256"), Value::Bytes([].into())]).unwrap();
+        assert!(hex(&empty).starts_with("e3b0c44298fc1c149afbf4c8996fb924"));
+        assert_eq!(
+            call("HASHBYTES", &[t("nope"), t("abc")]).unwrap(),
+            Value::Null
+        );
+        assert_eq!(
+            call("HASHBYTES", &[t("MD5"), n(1)]).unwrap_err().number,
+            8116
+        );
+    }
+}

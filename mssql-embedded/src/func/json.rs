@@ -1,0 +1,198 @@
+//! The scalar JSON functions.
+//!
+//! JSON_MODIFY writes text as a JSON string unless the value comes from JSON_QUERY, JSON_MODIFY or
+//! FOR JSON; for those the binder calls `JSON_MODIFY(JSON)`, a name no query can spell.
+
+use super::sig::{DEFAULT, arity, sig, text, units};
+use super::{Arg, Function, Host, Signature};
+use crate::error::SqlResult;
+use crate::value::json::{self, JsonPath, NewValue};
+use crate::value::{CastMode, DataType, Value, cast};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ISJSON",
+        bind: bind_isjson,
+        eval: isjson,
+        date_part: false,
+    },
+    Function {
+        name: "JSON_VALUE",
+        bind: bind_value,
+        eval: value,
+        date_part: false,
+    },
+    Function {
+        name: "JSON_QUERY",
+        bind: bind_query,
+        eval: query,
+        date_part: false,
+    },
+    Function {
+        name: "JSON_PATH_EXISTS",
+        bind: bind_exists,
+        eval: exists,
+        date_part: false,
+    },
+    Function {
+        name: "JSON_MODIFY",
+        bind: bind_modify,
+        eval: |_, s, a| modify(s, a, false),
+        date_part: false,
+    },
+    Function {
+        name: "JSON_MODIFY(JSON)",
+        bind: bind_modify,
+        eval: |_, s, a| modify(s, a, true),
+        date_part: false,
+    },
+];
+
+fn path_type() -> DataType {
+    DataType::nvarchar(4000, DEFAULT)
+}
+
+/// JSON keeps the collation of its text.
+fn max_like(ty: &DataType) -> DataType {
+    DataType::nvarchar_max(ty.collation().unwrap_or(DEFAULT))
+}
+
+fn bind_isjson(args: &[Arg]) -> SqlResult<Signature> {
+    arity("ISJSON", args, 1, 1)?;
+    sig(DataType::Int, vec![text(&args[0])])
+}
+
+fn isjson(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    Ok(match &args[0] {
+        Value::Str(s) => Value::Int(i64::from(json::is_json(s))),
+        _ => Value::Null,
+    })
+}
+
+fn bind_value(args: &[Arg]) -> SqlResult<Signature> {
+    arity("JSON_VALUE", args, 2, 2)?;
+    let ty = text(&args[0]);
+    let ret = DataType::nvarchar(4000, ty.collation().unwrap_or(DEFAULT));
+    sig(ret, vec![ty, path_type()])
+}
+
+fn value(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
+        return Ok(Value::Null);
+    };
+    let found = json::json_value(s, &JsonPath::parse(path)?)?;
+    Ok(found.map_or(Value::Null, |v| Value::Str(v.into())))
+}
+
+fn bind_query(args: &[Arg]) -> SqlResult<Signature> {
+    arity("JSON_QUERY", args, 1, 2)?;
+    let ty = text(&args[0]);
+    let ret = max_like(&ty);
+    sig(
+        ret,
+        [ty, path_type()].into_iter().take(args.len()).collect(),
+    )
+}
+
+fn query(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let path = match args.get(1) {
+        None => JsonPath::root(),
+        Some(Value::Str(path)) => JsonPath::parse(path)?,
+        Some(_) => return Ok(Value::Null),
+    };
+    let Value::Str(s) = &args[0] else {
+        return Ok(Value::Null);
+    };
+    Ok(json::json_query(s, &path)?.map_or(Value::Null, |v| Value::Str(v.into())))
+}
+
+fn bind_exists(args: &[Arg]) -> SqlResult<Signature> {
+    arity("JSON_PATH_EXISTS", args, 2, 2)?;
+    sig(DataType::Int, vec![text(&args[0]), path_type()])
+}
+
+fn exists(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
+        return Ok(Value::Null);
+    };
+    let found = json::path_exists(s, &JsonPath::parse(path)?)?;
+    Ok(Value::Int(i64::from(found)))
+}
+
+fn bind_modify(args: &[Arg]) -> SqlResult<Signature> {
+    arity("JSON_MODIFY", args, 3, 3)?;
+    let ty = text(&args[0]);
+    let new = match &args[2].ty {
+        DataType::Null => DataType::varchar(1, DEFAULT),
+        ty if ty.is_numeric() || *ty == DataType::Bit => ty.clone(),
+        _ => text(&args[2]),
+    };
+    sig(max_like(&ty), vec![ty, path_type(), new])
+}
+
+fn modify(signature: &Signature, args: &[Value], raw: bool) -> SqlResult<Value> {
+    let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
+        return Ok(Value::Null);
+    };
+    let ty = &signature.params[2];
+    let written = match &args[2] {
+        Value::Null | Value::Str(_) => args[2].clone(),
+        Value::Bit(b) => Value::text(if *b { "true" } else { "false" }),
+        number => cast(
+            number,
+            ty,
+            &DataType::varchar(60, DEFAULT),
+            None,
+            CastMode::Explicit,
+        )?,
+    };
+    let new = match &written {
+        Value::Null => NewValue::Null,
+        written if raw || !ty.is_string() => NewValue::Raw(units(written)),
+        written => NewValue::Text(units(written)),
+    };
+    let changed = json::modify(s, &JsonPath::parse(path)?, new)?;
+    Ok(Value::Str(changed.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{call, n, t, text};
+    use super::*;
+
+    #[test]
+    fn json_functions() {
+        let json = t(r#"{"a":{"b":[1,2]},"c":"x"}"#);
+        assert_eq!(text(call("JSON_VALUE", &[json.clone(), t("$.c")])), "x");
+        assert_eq!(
+            call("JSON_VALUE", &[json.clone(), t("$.a")]).unwrap(),
+            Value::Null
+        );
+        assert_eq!(
+            text(call("JSON_QUERY", &[json.clone(), t("$.a.b")])),
+            "[1,2]"
+        );
+        assert_eq!(call("ISJSON", &[t("nope")]).unwrap(), n(0));
+        assert_eq!(call("ISJSON", &[Value::Null]).unwrap(), Value::Null);
+        assert_eq!(
+            call("JSON_PATH_EXISTS", &[json, t("$.a.b[1]")]).unwrap(),
+            n(1)
+        );
+        assert_eq!(
+            text(call("JSON_MODIFY", &[t("{}"), t("$.n"), n(5)])),
+            r#"{"n":5}"#
+        );
+        assert_eq!(
+            text(call("JSON_MODIFY", &[t("{}"), t("$.n"), t("[]")])),
+            r#"{"n":"[]"}"#
+        );
+        assert_eq!(
+            text(call("JSON_MODIFY(JSON)", &[t("{}"), t("$.n"), t("[]")])),
+            r#"{"n":[]}"#
+        );
+        assert_eq!(
+            call("JSON_VALUE", &[t("{}"), t("x")]).unwrap_err().number,
+            13607
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Helpers that the signatures of functions share.
+
+use super::{Arg, Signature};
+use crate::error::{SqlError, SqlResult};
+use crate::value::{Collation, DataType, Length, Value, errors};
+
+/// The collation of text that comes from no column.
+pub(super) const DEFAULT: Collation = Collation::SqlLatin1CiAs;
+
+/// Checks the number of arguments: 174 for a fixed number, 189 for a range.
+pub(super) fn arity(name: &str, args: &[Arg], least: usize, most: usize) -> SqlResult<()> {
+    if (least..=most).contains(&args.len()) {
+        return Ok(());
+    }
+    let name = name.to_ascii_lowercase();
+    Err(if least == most {
+        SqlError::with(
+            174,
+            15,
+            1,
+            format!("The {name} function requires {least} argument(s)."),
+        )
+    } else {
+        SqlError::with(
+            189,
+            15,
+            1,
+            format!("The {name} function requires {least} to {most} arguments."),
+        )
+    })
+}
+
+/// A signature whose result can be NULL.
+pub(super) fn sig(ret: DataType, params: Vec<DataType>) -> SqlResult<Signature> {
+    Ok(Signature {
+        ret,
+        params,
+        nullable: true,
+    })
+}
+
+/// A signature whose result is never NULL.
+pub(super) fn never_null(ret: DataType, params: Vec<DataType>) -> SqlResult<Signature> {
+    Ok(Signature {
+        ret,
+        params,
+        nullable: false,
+    })
+}
+
+/// The character type an argument is read as: its own, or the one its text needs.
+pub(super) fn text(arg: &Arg) -> DataType {
+    match &arg.ty {
+        DataType::Binary(n) => DataType::varchar(*n, DEFAULT),
+        DataType::VarBinary(length) => DataType::VarChar(*length, DEFAULT),
+        ty if ty.is_string() => ty.clone(),
+        DataType::Null => DataType::varchar(1, DEFAULT),
+        DataType::Bit => DataType::varchar(1, DEFAULT),
+        ty if ty.is_integer() => DataType::varchar(20, DEFAULT),
+        _ => DataType::varchar(48, DEFAULT),
+    }
+}
+
+/// The same type with variable length.
+pub(super) fn variable(ty: &DataType) -> DataType {
+    match ty {
+        DataType::Char(n, c) => DataType::varchar(*n, *c),
+        DataType::NChar(n, c) => DataType::nvarchar(*n, *c),
+        DataType::Binary(n) => DataType::VarBinary(Length::Limited(*n)),
+        other => other.clone(),
+    }
+}
+
+/// The widest variable-length type that holds any of the given texts: MAX when one of them is,
+/// otherwise 8,000 bytes; Unicode when one of them is.
+pub(super) fn widest(types: &[&DataType]) -> DataType {
+    let collation = collation(types);
+    let unicode = types.iter().any(|t| t.is_unicode());
+    let max = types.iter().any(|t| t.is_max());
+    match (unicode, max) {
+        (true, true) => DataType::NVarChar(Length::Max, collation),
+        (true, false) => DataType::nvarchar(4000, collation),
+        (false, true) => DataType::VarChar(Length::Max, collation),
+        (false, false) => DataType::varchar(8000, collation),
+    }
+}
+
+/// The collation that decides among several texts: the first that is not the default.
+pub(super) fn collation(types: &[&DataType]) -> Collation {
+    types
+        .iter()
+        .filter_map(|t| t.collation())
+        .find(|c| *c != DEFAULT)
+        .unwrap_or(DEFAULT)
+}
+
+/// The numeric type an argument is read as: text is read as FLOAT, BIT as INT.
+///
+/// # Errors
+///
+/// 8116 for types that are not numbers.
+pub(super) fn number(arg: &Arg, position: usize, function: &str) -> SqlResult<DataType> {
+    match &arg.ty {
+        ty if ty.is_numeric() => Ok(match ty {
+            DataType::Real => DataType::Float,
+            DataType::TinyInt | DataType::SmallInt => DataType::Int,
+            other => other.clone(),
+        }),
+        DataType::Bit | DataType::Null => Ok(DataType::Int),
+        ty if ty.is_string() => Ok(DataType::Float),
+        ty => Err(errors::invalid_argument(ty, position, function)),
+    }
+}
+
+/// The text of a character value; empty for anything else, which casts have ruled out.
+pub(super) fn units(value: &Value) -> &[u16] {
+    match value {
+        Value::Str(s) => s,
+        _ => &[],
+    }
+}
+
+/// The number of an integer value; zero for anything else, which casts have ruled out.
+pub(super) fn int(value: &Value) -> i64 {
+    match value {
+        Value::Int(n) => *n,
+        Value::Bit(b) => i64::from(*b),
+        _ => 0,
+    }
+}
+
+/// The number of a floating-point value; zero for anything else, which casts have ruled out.
+pub(super) fn float(value: &Value) -> f64 {
+    match value {
+        Value::Float(f) => *f,
+        _ => 0.0,
+    }
+}
+
+/// Whether any argument is NULL.
+pub(super) fn any_null(args: &[Value]) -> bool {
+    args.iter().any(Value::is_null)
+}
+
+/// Text cut to the result type of a signature.
+pub(super) fn fitted(text: Vec<u16>, ty: &DataType) -> Value {
+    let limit = match ty.length() {
+        Some(Length::Limited(n)) => usize::from(n),
+        _ => usize::MAX,
+    };
+    let kept = crate::value::text::fitting_prefix(&text, ty, limit);
+    if kept.len() == text.len() {
+        Value::Str(text.into())
+    } else {
+        Value::Str(kept.into())
+    }
+}
+
+/// The collation of a parameter of a signature.
+pub(super) fn param_collation(signature: &Signature, index: usize) -> Collation {
+    signature
+        .params
+        .get(index)
+        .and_then(DataType::collation)
+        .unwrap_or(DEFAULT)
+}
+
+/// INT, or BIGINT when the text can be longer than an INT counts.
+pub(super) fn count_type(text: &DataType) -> DataType {
+    if text.is_max() {
+        DataType::BigInt
+    } else {
+        DataType::Int
+    }
+}

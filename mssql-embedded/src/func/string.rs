@@ -1,0 +1,280 @@
+//! String functions that measure, cut and change case.
+
+use super::sig::{
+    DEFAULT, any_null, arity, count_type, fitted, int, param_collation, sig, text, units, variable,
+};
+use super::{Arg, Function, Host, Signature};
+use crate::error::{SqlError, SqlResult};
+use crate::value::fold::{fold_unit, upper_unit};
+use crate::value::text::{byte_len, char_count, char_offset, len, trim_end, trim_start};
+use crate::value::{DataType, Value, errors};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "LEN",
+        bind: bind_len,
+        eval: eval_len,
+        date_part: false,
+    },
+    Function {
+        name: "DATALENGTH",
+        bind: bind_data_length,
+        eval: data_length,
+        date_part: false,
+    },
+    Function {
+        name: "SUBSTRING",
+        bind: bind_substring,
+        eval: substring,
+        date_part: false,
+    },
+    Function {
+        name: "LEFT",
+        bind: |a| bind_side("LEFT", a),
+        eval: left,
+        date_part: false,
+    },
+    Function {
+        name: "RIGHT",
+        bind: |a| bind_side("RIGHT", a),
+        eval: right,
+        date_part: false,
+    },
+    Function {
+        name: "UPPER",
+        bind: |a| unary("UPPER", a),
+        eval: upper,
+        date_part: false,
+    },
+    Function {
+        name: "LOWER",
+        bind: |a| unary("LOWER", a),
+        eval: lower,
+        date_part: false,
+    },
+    Function {
+        name: "LTRIM",
+        bind: |a| unary("LTRIM", a),
+        eval: ltrim,
+        date_part: false,
+    },
+    Function {
+        name: "RTRIM",
+        bind: |a| unary("RTRIM", a),
+        eval: rtrim,
+        date_part: false,
+    },
+    Function {
+        name: "TRIM",
+        bind: |a| unary("TRIM", a),
+        eval: trim,
+        date_part: false,
+    },
+    Function {
+        name: "REVERSE",
+        bind: |a| unary("REVERSE", a),
+        eval: reverse,
+        date_part: false,
+    },
+];
+
+/// One text in, the same variable-length type out.
+fn unary(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
+    let ty = text(&args[0]);
+    sig(variable(&ty), vec![ty])
+}
+
+fn map(args: &[Value], f: impl Fn(&[u16]) -> Vec<u16>) -> SqlResult<Value> {
+    match &args[0] {
+        Value::Str(s) => Ok(Value::Str(f(s).into())),
+        _ => Ok(Value::Null),
+    }
+}
+
+fn upper(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    map(args, |s| s.iter().map(|u| upper_unit(*u)).collect())
+}
+
+fn lower(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    map(args, |s| s.iter().map(|u| fold_unit(*u)).collect())
+}
+
+fn ltrim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    map(args, |s| trim_start(s).to_vec())
+}
+
+fn rtrim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    map(args, |s| trim_end(s).to_vec())
+}
+
+fn trim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    map(args, |s| trim_start(trim_end(s)).to_vec())
+}
+
+fn reverse(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let supplementary = param_collation(signature, 0).is_supplementary();
+    map(args, |s| {
+        if !supplementary {
+            return s.iter().rev().copied().collect();
+        }
+        let chars: Vec<_> = char::decode_utf16(s.iter().copied()).collect();
+        let mut out = Vec::with_capacity(s.len());
+        for c in chars.into_iter().rev() {
+            match c {
+                Ok(c) => out.extend_from_slice(c.encode_utf16(&mut [0; 2])),
+                Err(lone) => out.push(lone.unpaired_surrogate()),
+            }
+        }
+        out
+    })
+}
+
+fn bind_len(args: &[Arg]) -> SqlResult<Signature> {
+    arity("LEN", args, 1, 1)?;
+    let ty = text(&args[0]);
+    sig(count_type(&ty), vec![ty])
+}
+
+fn eval_len(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    match &args[0] {
+        Value::Str(s) => Ok(Value::Int(len(s, param_collation(signature, 0)) as i64)),
+        _ => Ok(Value::Null),
+    }
+}
+
+fn bind_data_length(args: &[Arg]) -> SqlResult<Signature> {
+    arity("DATALENGTH", args, 1, 1)?;
+    sig(count_type(&args[0].ty), vec![args[0].ty.clone()])
+}
+
+fn data_length(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let ty = &signature.params[0];
+    Ok(match &args[0] {
+        Value::Null => Value::Null,
+        Value::Str(s) => Value::Int(byte_len(s, ty) as i64),
+        Value::Bytes(b) => Value::Int(b.len() as i64),
+        _ => Value::Int(i64::from(ty.max_length())),
+    })
+}
+
+fn bind_substring(args: &[Arg]) -> SqlResult<Signature> {
+    arity("SUBSTRING", args, 3, 3)?;
+    let ty = match &args[0].ty {
+        ty if ty.is_string() || ty.is_binary() => ty.clone(),
+        DataType::Null => DataType::varchar(1, DEFAULT),
+        ty => return Err(errors::invalid_argument(ty, 1, "substring")),
+    };
+    sig(variable(&ty), vec![ty, DataType::BigInt, DataType::BigInt])
+}
+
+fn substring(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let (start, length) = (int(&args[1]), int(&args[2]));
+    if length < 0 {
+        return Err(bad_length());
+    }
+    // Positions before the first character use up length without giving anything.
+    let from = start.saturating_sub(1).max(0) as usize;
+    let to = start.saturating_sub(1).saturating_add(length).max(0) as usize;
+    Ok(match &args[0] {
+        Value::Str(s) => {
+            let collation = param_collation(signature, 0);
+            let (from, to) = (
+                char_offset(s, from, collation),
+                char_offset(s, to, collation),
+            );
+            Value::Str(s[from..to.max(from)].into())
+        }
+        Value::Bytes(b) => {
+            let (from, to) = (from.min(b.len()), to.min(b.len()));
+            Value::Bytes(b[from..to.max(from)].into())
+        }
+        _ => Value::Null,
+    })
+}
+
+fn bad_length() -> SqlError {
+    SqlError::with(
+        537,
+        16,
+        3,
+        "Invalid length parameter passed to the LEFT or SUBSTRING function.",
+    )
+}
+
+fn bind_side(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
+    let ty = text(&args[0]);
+    sig(variable(&ty), vec![ty, DataType::BigInt])
+}
+
+fn left(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let count = usize::try_from(int(&args[1])).map_err(|_| bad_length())?;
+    let s = units(&args[0]);
+    let end = char_offset(s, count, param_collation(signature, 0));
+    Ok(fitted(s[..end].to_vec(), &signature.ret))
+}
+
+fn right(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let count = usize::try_from(int(&args[1])).map_err(|_| {
+        SqlError::with(
+            536,
+            16,
+            4,
+            "Invalid length parameter passed to the RIGHT function.",
+        )
+    })?;
+    let s = units(&args[0]);
+    let collation = param_collation(signature, 0);
+    let start = char_offset(s, char_count(s, collation).saturating_sub(count), collation);
+    Ok(fitted(s[start..].to_vec(), &signature.ret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{call, call_typed, n, t, text};
+    use super::*;
+    use crate::value::Collation;
+
+    #[test]
+    fn lengths() {
+        assert_eq!(call("LEN", &[t("ab  ")]).unwrap(), n(2));
+        assert_eq!(call("DATALENGTH", &[t("ab  ")]).unwrap(), n(8));
+        assert_eq!(call("DATALENGTH", &[n(1)]).unwrap(), n(4));
+        let max = DataType::nvarchar_max(Collation::SqlLatin1CiAs);
+        assert_eq!(
+            call_typed("LEN", &[(t("a"), max)]).unwrap().1,
+            DataType::BigInt
+        );
+        assert_eq!(call("LEN", &[]).unwrap_err().number, 174);
+    }
+
+    #[test]
+    fn cutting() {
+        assert_eq!(text(call("SUBSTRING", &[t("abcdef"), n(2), n(3)])), "bcd");
+        assert_eq!(text(call("SUBSTRING", &[t("abcdef"), n(-1), n(3)])), "a");
+        assert_eq!(text(call("SUBSTRING", &[t("abc"), n(9), n(3)])), "");
+        assert_eq!(
+            call("SUBSTRING", &[t("abc"), n(1), n(-1)])
+                .unwrap_err()
+                .number,
+            537
+        );
+        assert_eq!(text(call("LEFT", &[t("abc"), n(2)])), "ab");
+        assert_eq!(text(call("RIGHT", &[t("abc"), n(2)])), "bc");
+        assert_eq!(call("RIGHT", &[t("abc"), n(-1)]).unwrap_err().number, 536);
+        assert_eq!(text(call("LEFT", &[n(12345), n(2)])), "12");
+        assert_eq!(text(call("TRIM", &[t("  a b ")])), "a b");
+        assert_eq!(text(call("UPPER", &[t("aßé")])), "AßÉ");
+        assert_eq!(text(call("REVERSE", &[t("abc")])), "cba");
+    }
+}

@@ -1,0 +1,298 @@
+//! String functions that put text together.
+
+use super::sig::{
+    DEFAULT, any_null, arity, fitted, int, param_collation, sig, text, units, widest,
+};
+use super::{Arg, Function, Host, Signature};
+use crate::error::SqlResult;
+use crate::value::text::{char_count, char_offset, from_str};
+use crate::value::{DataType, Length, Value};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "REPLACE",
+        bind: bind_replace,
+        eval: replace,
+        date_part: false,
+    },
+    Function {
+        name: "REPLICATE",
+        bind: bind_replicate,
+        eval: replicate,
+        date_part: false,
+    },
+    Function {
+        name: "SPACE",
+        bind: bind_space,
+        eval: space,
+        date_part: false,
+    },
+    Function {
+        name: "STUFF",
+        bind: bind_stuff,
+        eval: stuff,
+        date_part: false,
+    },
+    Function {
+        name: "CONCAT",
+        bind: |a| bind_concat("CONCAT", a, 2),
+        eval: concat,
+        date_part: false,
+    },
+    Function {
+        name: "CONCAT_WS",
+        bind: |a| bind_concat("CONCAT_WS", a, 3),
+        eval: concat_ws,
+        date_part: false,
+    },
+    Function {
+        name: "QUOTENAME",
+        bind: bind_quotename,
+        eval: quotename,
+        date_part: false,
+    },
+];
+
+fn bind_replace(args: &[Arg]) -> SqlResult<Signature> {
+    arity("REPLACE", args, 3, 3)?;
+    let types: Vec<_> = args.iter().map(text).collect();
+    let ret = widest(&types.iter().collect::<Vec<_>>());
+    sig(ret, types)
+}
+
+fn replace(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let (s, from, to) = (units(&args[0]), units(&args[1]), units(&args[2]));
+    if from.is_empty() || from.len() > s.len() {
+        return Ok(fitted(s.to_vec(), &signature.ret));
+    }
+    let collation = signature.ret.collation().unwrap_or(DEFAULT);
+    let from: Vec<u16> = from.iter().map(|u| collation.fold(*u)).collect();
+    let mut out = Vec::with_capacity(s.len());
+    let mut i = 0;
+    while i < s.len() {
+        let here = s.get(i..i + from.len());
+        if here.is_some_and(|h| h.iter().zip(&from).all(|(a, b)| collation.fold(*a) == *b)) {
+            out.extend_from_slice(to);
+            i += from.len();
+        } else {
+            out.push(s[i]);
+            i += 1;
+        }
+    }
+    Ok(fitted(out, &signature.ret))
+}
+
+fn bind_replicate(args: &[Arg]) -> SqlResult<Signature> {
+    arity("REPLICATE", args, 2, 2)?;
+    let ty = text(&args[0]);
+    sig(widest(&[&ty]), vec![ty, DataType::BigInt])
+}
+
+/// The most units REPLICATE builds for a MAX type, so that one call cannot exhaust the memory.
+const MOST_UNITS: usize = 512 << 20;
+
+fn replicate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let s = units(&args[0]);
+    let count = int(&args[1]);
+    if any_null(args) || count < 0 {
+        return Ok(Value::Null);
+    }
+    let limit = match signature.ret.length() {
+        Some(Length::Limited(n)) => usize::from(n),
+        _ => MOST_UNITS,
+    };
+    let count = if s.is_empty() {
+        0
+    } else {
+        (count as usize).min(limit / s.len() + 1)
+    };
+    Ok(fitted(s.repeat(count), &signature.ret))
+}
+
+fn bind_space(args: &[Arg]) -> SqlResult<Signature> {
+    arity("SPACE", args, 1, 1)?;
+    sig(DataType::varchar(8000, DEFAULT), vec![DataType::Int])
+}
+
+fn space(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    match &args[0] {
+        Value::Int(n) if *n >= 0 => Ok(Value::Str(vec![0x20; (*n).min(8000) as usize].into())),
+        _ => Ok(Value::Null),
+    }
+}
+
+fn bind_stuff(args: &[Arg]) -> SqlResult<Signature> {
+    arity("STUFF", args, 4, 4)?;
+    let (ty, with) = (text(&args[0]), text(&args[3]));
+    sig(
+        widest(&[&ty, &with]),
+        vec![ty, DataType::BigInt, DataType::BigInt, with],
+    )
+}
+
+fn stuff(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    // A NULL replacement only deletes.
+    if any_null(&args[..3]) {
+        return Ok(Value::Null);
+    }
+    let s = units(&args[0]);
+    let (start, length) = (int(&args[1]), int(&args[2]));
+    let collation = param_collation(signature, 0);
+    if start < 1 || length < 0 || start > char_count(s, collation) as i64 {
+        return Ok(Value::Null);
+    }
+    let from = char_offset(s, start as usize - 1, collation);
+    let to = char_offset(s, (start - 1).saturating_add(length) as usize, collation);
+    let mut out = s[..from].to_vec();
+    out.extend_from_slice(units(&args[3]));
+    out.extend_from_slice(&s[to..]);
+    Ok(fitted(out, &signature.ret))
+}
+
+/// The result is as long as all arguments together; never NULL.
+fn bind_concat(name: &str, args: &[Arg], least: usize) -> SqlResult<Signature> {
+    arity(name, args, least, 254)?;
+    let types: Vec<_> = args.iter().map(text).collect();
+    let refs: Vec<_> = types.iter().collect();
+    let total: usize = types
+        .iter()
+        .map(|t| match t.length() {
+            Some(Length::Limited(n)) => usize::from(n),
+            _ => 0,
+        })
+        .sum();
+    let separators = if name == "CONCAT_WS" {
+        let each = match types[0].length() {
+            Some(Length::Limited(n)) => usize::from(n),
+            _ => 0,
+        };
+        each * types.len().saturating_sub(3)
+    } else {
+        0
+    };
+    let ret = match widest(&refs) {
+        DataType::NVarChar(Length::Limited(most), c) => {
+            DataType::nvarchar((total + separators).clamp(1, usize::from(most)) as u16, c)
+        }
+        DataType::VarChar(Length::Limited(most), c) => {
+            DataType::varchar((total + separators).clamp(1, usize::from(most)) as u16, c)
+        }
+        max => max,
+    };
+    Ok(Signature {
+        ret,
+        params: types,
+        nullable: false,
+    })
+}
+
+fn concat(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let out: Vec<u16> = args.iter().flat_map(|a| units(a).iter().copied()).collect();
+    Ok(fitted(out, &signature.ret))
+}
+
+fn concat_ws(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let mut out = Vec::new();
+    for (i, value) in args[1..].iter().filter(|a| !a.is_null()).enumerate() {
+        if i > 0 {
+            out.extend_from_slice(units(&args[0]));
+        }
+        out.extend_from_slice(units(value));
+    }
+    Ok(fitted(out, &signature.ret))
+}
+
+fn bind_quotename(args: &[Arg]) -> SqlResult<Signature> {
+    arity("QUOTENAME", args, 1, 2)?;
+    let name = DataType::nvarchar(4000, DEFAULT);
+    let params = [name, DataType::nvarchar(1, DEFAULT)]
+        .into_iter()
+        .take(args.len())
+        .collect();
+    sig(DataType::nvarchar(258, DEFAULT), params)
+}
+
+fn quotename(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let s = units(&args[0]);
+    let quote = args
+        .get(1)
+        .map_or_else(|| from_str("["), |q| units(q).into());
+    let pair = match quote.first().copied().and_then(|u| u8::try_from(u).ok()) {
+        Some(b'[' | b']') => (b'[', b']'),
+        Some(q @ (b'\'' | b'"' | b'`')) => (q, q),
+        Some(b'(' | b')') => (b'(', b')'),
+        Some(b'<' | b'>') => (b'<', b'>'),
+        Some(b'{' | b'}') => (b'{', b'}'),
+        _ => return Ok(Value::Null),
+    };
+    if any_null(args) || s.len() > 128 {
+        return Ok(Value::Null);
+    }
+    let (open, close) = (u16::from(pair.0), u16::from(pair.1));
+    let mut out = vec![open];
+    for unit in s {
+        out.push(*unit);
+        if *unit == close {
+            out.push(close);
+        }
+    }
+    out.push(close);
+    Ok(Value::Str(out.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{call, call_typed, n, t, text};
+    use super::*;
+
+    #[test]
+    fn replacing_follows_the_collation() {
+        assert_eq!(
+            text(call("REPLACE", &[t("aXbx"), t("x"), t("--")])),
+            "a--b--"
+        );
+        assert_eq!(text(call("REPLACE", &[t("abc"), t(""), t("z")])), "abc");
+        let bin = DataType::nvarchar(10, crate::value::Collation::Bin2);
+        let args = [
+            (t("aXbx"), bin.clone()),
+            (t("x"), bin.clone()),
+            (t(""), bin),
+        ];
+        assert_eq!(text(call_typed("REPLACE", &args).map(|r| r.0)), "aXb");
+    }
+
+    #[test]
+    fn building() {
+        assert_eq!(text(call("REPLICATE", &[t("ab"), n(3)])), "ababab");
+        let long = call("REPLICATE", &[t("ab"), n(100_000)]).unwrap();
+        assert!(matches!(long, Value::Str(s) if s.len() == 4000));
+        assert_eq!(call("REPLICATE", &[t("ab"), n(-1)]).unwrap(), Value::Null);
+        assert_eq!(
+            text(call("STUFF", &[t("abcdef"), n(2), n(3), t("X")])),
+            "aXef"
+        );
+        assert_eq!(
+            text(call("STUFF", &[t("abc"), n(1), n(1), Value::Null])),
+            "bc"
+        );
+        assert_eq!(
+            call("STUFF", &[t("abc"), n(4), n(1), t("x")]).unwrap(),
+            Value::Null
+        );
+        assert_eq!(text(call("CONCAT", &[t("a"), Value::Null, n(5)])), "a5");
+        assert_eq!(
+            text(call("CONCAT_WS", &[t(","), t("a"), Value::Null, t("b")])),
+            "a,b"
+        );
+        assert_eq!(call("CONCAT", &[t("a")]).unwrap_err().number, 189);
+        assert_eq!(text(call("QUOTENAME", &[t("a]b")])), "[a]]b]");
+        assert_eq!(text(call("QUOTENAME", &[t("a'b"), t("'")])), "'a''b'");
+        assert_eq!(
+            call("QUOTENAME", &[t(&"x".repeat(129))]).unwrap(),
+            Value::Null
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! A host and a caller for the unit tests of functions.
+
+use super::{Arg, CatalogFunction, Host, SessionValue, lookup};
+use crate::error::SqlResult;
+use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+
+/// A session whose clock stands at 2024-03-05 13:02:03.4567891 UTC.
+pub(crate) struct TestHost;
+
+impl Host for TestHost {
+    fn now_utc(&self) -> (i32, i64) {
+        (738_949, 469_234_567_891)
+    }
+
+    fn newid(&mut self) -> [u8; 16] {
+        [7; 16]
+    }
+
+    fn rand(&mut self, seed: Option<i32>) -> f64 {
+        f64::from(seed.unwrap_or(0)) / 1000.0
+    }
+
+    fn session_value(&self, value: SessionValue) -> Value {
+        match value {
+            SessionValue::DateFirst => Value::Int(7),
+            _ => Value::Null,
+        }
+    }
+
+    fn catalog_function(&mut self, function: CatalogFunction, _: &[Value]) -> SqlResult<Value> {
+        Ok(Value::text(&format!("{function:?}")))
+    }
+}
+
+/// The type a literal of this value would have.
+fn literal_type(value: &Value) -> DataType {
+    let c = Collation::SqlLatin1CiAs;
+    match value {
+        Value::Null => DataType::Null,
+        Value::Bit(_) => DataType::Bit,
+        Value::Int(n) if i32::try_from(*n).is_ok() => DataType::Int,
+        Value::Int(_) => DataType::BigInt,
+        Value::Decimal { scale, .. } => DataType::decimal(18, *scale),
+        Value::Float(_) => DataType::Float,
+        Value::Str(s) => DataType::nvarchar(s.len().clamp(1, 4000) as u16, c),
+        Value::Bytes(b) => DataType::VarBinary(Length::Limited(b.len().clamp(1, 8000) as u16)),
+        Value::Guid(_) => DataType::UniqueIdentifier,
+        Value::Date(_) => DataType::Date,
+        Value::Time(_) => DataType::Time(7),
+        Value::DateTime { .. } => DataType::DateTime2(7),
+        Value::DateTimeOffset { .. } => DataType::DateTimeOffset(7),
+    }
+}
+
+/// Calls a function with literals.
+pub(crate) fn call(name: &str, args: &[Value]) -> SqlResult<Value> {
+    let typed: Vec<_> = args.iter().map(|v| (v.clone(), literal_type(v))).collect();
+    call_typed(name, &typed).map(|(value, _)| value)
+}
+
+/// Calls a function with typed constants; also returns the result's type.
+pub(crate) fn call_typed(name: &str, args: &[(Value, DataType)]) -> SqlResult<(Value, DataType)> {
+    let function = lookup(name).unwrap_or_else(|| panic!("no function {name}"));
+    let bound: Vec<_> = args
+        .iter()
+        .map(|(v, ty)| Arg {
+            ty: ty.clone(),
+            constant: Some(v.clone()),
+        })
+        .collect();
+    let signature = (function.bind)(&bound)?;
+    let mut values = Vec::new();
+    for ((value, from), to) in args.iter().zip(&signature.params) {
+        values.push(cast(value, from, to, None, CastMode::Assign)?);
+    }
+    let value = (function.eval)(&mut TestHost, &signature, &values)?;
+    Ok((value, signature.ret))
+}
+
+/// The text of a result.
+pub(crate) fn text(value: SqlResult<Value>) -> String {
+    match value {
+        Ok(Value::Str(s)) => String::from_utf16_lossy(&s),
+        other => panic!("not text: {other:?}"),
+    }
+}
+
+/// Text as an argument.
+pub(crate) fn t(s: &str) -> Value {
+    Value::text(s)
+}
+
+/// A number as an argument.
+pub(crate) fn n(n: i64) -> Value {
+    Value::Int(n)
+}
