@@ -2,7 +2,11 @@
 
 mod conformance;
 mod e2e;
+mod faults;
+mod interleavings;
 mod migrations;
 mod payloads;
+mod permissions;
+mod roundtrips;
 mod startup_errors;
 mod support;

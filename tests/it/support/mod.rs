@@ -2,5 +2,6 @@
 
 pub mod database;
 pub mod items;
+pub mod proxy;
 pub mod runtime;
 pub mod wait;

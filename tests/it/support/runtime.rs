@@ -6,7 +6,6 @@ use std::time::Duration;
 use duroxide::Client;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
-use duroxide_sql::MssqlProvider;
 
 use super::database::TestSchema;
 
@@ -17,7 +16,6 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub struct App {
     pub runtime: Arc<Runtime>,
     pub client: Client,
-    pub store: Arc<MssqlProvider>,
     pub schema: TestSchema,
 }
 
@@ -40,8 +38,7 @@ impl App {
             Runtime::start_with_options(store.clone(), activities, orchestrations, options).await;
         Self {
             runtime,
-            client: Client::new(store.clone()),
-            store,
+            client: Client::new(store),
             schema,
         }
     }

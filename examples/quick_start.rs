@@ -1,0 +1,171 @@
+//! A small order workflow from start to end, without a server to install.
+//!
+//! ```text
+//! cargo run --example quick_start
+//! ```
+//!
+//! Uses the server in `DATABASE_URL` if it is set, otherwise an embedded one in this process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
+use duroxide::runtime::{OrchestrationStatus, Runtime};
+use duroxide::{
+    ActivityContext, BackoffStrategy, Client, Either2, Event, OrchestrationContext, RetryPolicy,
+};
+use duroxide_sql::MssqlProvider;
+
+const ORDER: &str = "order-4711";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let (url, server) = match std::env::var("DATABASE_URL") {
+        Ok(url) => (url, None),
+        Err(_) => {
+            let server = mssql_embedded::Server::builder().start()?;
+            (server.connection_string(), Some(server))
+        }
+    };
+    step(
+        begun,
+        if server.is_some() {
+            "embedded server started"
+        } else {
+            "using DATABASE_URL"
+        },
+    );
+
+    let schema = format!("quick_start_{}", uuid::Uuid::new_v4().simple());
+    let store = Arc::new(MssqlProvider::new_with_schema(&url, &schema).await?);
+    step(begun, &format!("schema {schema} installed"));
+
+    let result = run_order(store, begun).await;
+    MssqlProvider::builder(&url)
+        .schema(&schema)
+        .uninstall()
+        .await?;
+    step(begun, "schema removed");
+    result?;
+    println!("\nNext: examples/install_script.rs for DBAs, README.md for settings, and");
+    println!("      DATABASE_URL=… cargo run --example quick_start with a server of yours.");
+    Ok(())
+}
+
+/// Starts the runtime, plays the customer, and shows what was recorded.
+async fn run_order(store: Arc<MssqlProvider>, begun: Instant) -> anyhow::Result<()> {
+    let runtime = Runtime::start_with_store(store.clone(), activities(), orchestrations()).await;
+    let client = Client::new(store);
+    client
+        .start_orchestration(ORDER, "ProcessOrder", "3 teapots")
+        .await?;
+    step(begun, "order placed");
+
+    let mut version = 0;
+    let output = loop {
+        let poll = Duration::from_millis(10);
+        match client
+            .wait_for_status_change(ORDER, version, poll, PATIENCE)
+            .await?
+        {
+            OrchestrationStatus::Running {
+                custom_status,
+                custom_status_version,
+            } => {
+                version = custom_status_version;
+                let status = custom_status.unwrap_or_default();
+                step(begun, &format!("status: {status}"));
+                if status.starts_with("waiting for approval") {
+                    client.raise_event(ORDER, "approval", "Mia").await?;
+                    step(begun, "Mia approves");
+                }
+            }
+            OrchestrationStatus::Completed { output, .. } => break output,
+            other => bail!("the order ended as {other:?}"),
+        }
+    };
+    step(begun, &format!("completed: {output}"));
+    let history = client
+        .read_execution_history(ORDER, 1)
+        .await
+        .context("history")?;
+    print_history(&history);
+    runtime.shutdown(None).await;
+    Ok(())
+}
+
+fn activities() -> ActivityRegistry {
+    let attempts = Arc::new(AtomicU32::new(0));
+    ActivityRegistry::builder()
+        .register("Charge", move |_: ActivityContext, order: String| {
+            let attempt = attempts.fetch_add(1, Ordering::SeqCst) + 1;
+            async move {
+                match attempt {
+                    1 | 2 => Err(format!("bank does not answer (attempt {attempt})")),
+                    _ => Ok(format!("{order} charged at attempt {attempt}")),
+                }
+            }
+        })
+        .register("Ship", |_: ActivityContext, order: String| async move {
+            Ok(format!("{order} on its way"))
+        })
+        .build()
+}
+
+fn orchestrations() -> OrchestrationRegistry {
+    OrchestrationRegistry::builder()
+        .register(
+            "ProcessOrder",
+            |ctx: OrchestrationContext, order: String| async move {
+                ctx.set_custom_status("charging the card");
+                let pause = BackoffStrategy::Fixed {
+                    delay: Duration::from_millis(200),
+                };
+                let policy = RetryPolicy::new(5).with_backoff(pause);
+                ctx.schedule_activity_with_retry("Charge", order.clone(), policy)
+                    .await?;
+
+                ctx.set_custom_status("waiting for approval, one hour at most");
+                let approval = ctx.schedule_wait("approval");
+                let deadline = ctx.schedule_timer(Duration::from_secs(3600));
+                let approver = match ctx.select2(approval, deadline).await {
+                    Either2::First(name) => name,
+                    Either2::Second(()) => return Err("nobody approved".into()),
+                };
+
+                ctx.set_custom_status("packing");
+                ctx.schedule_timer(Duration::from_millis(300)).await;
+                let shipped = ctx.schedule_activity("Ship", order).await?;
+                Ok(format!("{shipped}, approved by {approver}"))
+            },
+        )
+        .build()
+}
+
+fn step(begun: Instant, text: &str) {
+    println!("{:>7.3} s  {text}", begun.elapsed().as_secs_f64());
+}
+
+/// What the database kept, one line per event.
+fn print_history(history: &[Event]) {
+    println!(
+        "\n{:>5}  {:>7}  {:<28}  details",
+        "event", "+ms", "what happened"
+    );
+    let first = history.first().map_or(0, |event| event.timestamp_ms);
+    for event in history {
+        let kind = serde_json::to_value(&event.kind).unwrap_or_default();
+        let name = kind["type"].as_str().unwrap_or_default();
+        let detail = ["name", "status", "result", "output", "data", "input"]
+            .iter()
+            .find_map(|key| kind[key].as_str())
+            .unwrap_or_default();
+        let after = event.timestamp_ms.saturating_sub(first);
+        println!("{:>5}  {after:>7}  {name:<28}  {detail}", event.event_id);
+    }
+    println!();
+}

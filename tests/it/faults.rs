@@ -1,0 +1,329 @@
+//! Connections that break and servers that are busy: the caller learns the truth, and the state
+//! is exactly as before the call or exactly as after it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use duroxide::Client;
+use duroxide::OrchestrationContext;
+use duroxide::providers::{Provider, TagFilter};
+use duroxide::runtime::registry::OrchestrationRegistry;
+use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
+use duroxide_sql::MssqlProvider;
+
+use crate::support::database::TestSchema;
+use crate::support::items::{
+    LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
+};
+use crate::support::proxy::{Fault, Proxy};
+use crate::support::runtime::{PATIENCE, echo_activities};
+use crate::support::wait;
+
+const DEADLOCK: Fault = Fault::Error(1205, 13);
+const UNAVAILABLE: Fault = Fault::Error(40613, 17);
+
+struct Setup {
+    provider: MssqlProvider,
+    proxy: Proxy,
+    schema: TestSchema,
+}
+
+async fn setup() -> Setup {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
+    let provider = builder.build().await.expect("the provider starts");
+    Setup {
+        provider,
+        proxy,
+        schema,
+    }
+}
+
+impl Setup {
+    async fn turn(&self) -> String {
+        self.provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        fetch(&self.provider).await.expect("the message is ready").1
+    }
+
+    async fn ack(&self, token: &str) -> Result<(), duroxide::providers::ProviderError> {
+        let (history, work) = (vec![started("order", "")], vec![activity("order", 2, "")]);
+        self.provider
+            .ack_orchestration_item(token, 1, history, work, vec![], metadata(), vec![])
+            .await
+    }
+
+    /// Rows that the first turn leaves: one event, one work item, no message, no lease.
+    async fn is_acked(&self) -> bool {
+        let count = |table: &str| format!("SELECT COUNT(*) FROM [$(schema)].{table};");
+        let mut counts = Vec::new();
+        for table in ["history", "worker_queue", "orchestrator_queue"] {
+            counts.push(self.schema.number(&count(table)).await);
+        }
+        match counts[..] {
+            [1, 1, 0] => true,
+            [0, 0, 1] => false,
+            _ => panic!("neither before nor after: {counts:?}"),
+        }
+    }
+}
+
+/// Nothing was done, so the ack is repeated and succeeds.
+#[tokio::test]
+async fn orchestration_ack_survives_failures_that_changed_nothing() {
+    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE] {
+        let setup = setup().await;
+        let token = setup.turn().await;
+        setup.proxy.spoil("ack_orchestration_item", fault);
+        setup
+            .ack(&token)
+            .await
+            .unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        assert!(setup.is_acked().await);
+    }
+}
+
+/// The answer got lost: the repeated ack finds the lease gone, and the turn was committed once.
+#[tokio::test]
+async fn orchestration_ack_with_a_lost_answer_is_committed_once() {
+    let setup = setup().await;
+    let token = setup.turn().await;
+    setup.proxy.spoil("ack_orchestration_item", Fault::CutAfter);
+    let error = setup.ack(&token).await.unwrap_err();
+    assert!(!error.is_retryable(), "{error}");
+    assert!(error.message.contains("Invalid lock token"), "{error}");
+    assert!(setup.is_acked().await);
+}
+
+#[tokio::test]
+async fn worker_ack_survives_failures_that_changed_nothing() {
+    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE] {
+        let setup = setup().await;
+        create(&setup.provider, "order").await;
+        setup
+            .provider
+            .enqueue_for_worker(activity("order", 2, ""))
+            .await
+            .unwrap();
+        let (_, token, _) = fetch_work(&setup.provider).await.unwrap();
+        setup.proxy.spoil("ack_work_item", fault);
+        let done = setup
+            .provider
+            .ack_work_item(&token, Some(completed("order", 2, "x")))
+            .await;
+        done.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        let (turn, _, _) = fetch(&setup.provider)
+            .await
+            .expect("the completion is ready");
+        assert_eq!(turn.messages.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn worker_ack_with_a_lost_answer_completes_once() {
+    let setup = setup().await;
+    create(&setup.provider, "order").await;
+    setup
+        .provider
+        .enqueue_for_worker(activity("order", 2, ""))
+        .await
+        .unwrap();
+    let (_, token, _) = fetch_work(&setup.provider).await.unwrap();
+    setup.proxy.spoil("ack_work_item", Fault::CutAfter);
+    let done = setup
+        .provider
+        .ack_work_item(&token, Some(completed("order", 2, "x")))
+        .await;
+    assert!(!done.unwrap_err().is_retryable());
+    let (turn, _, _) = fetch(&setup.provider)
+        .await
+        .expect("the completion is ready");
+    assert_eq!(turn.messages.len(), 1);
+    assert!(fetch_work(&setup.provider).await.is_none());
+}
+
+/// A renewal that fails for a moment must not look like a lost lease.
+#[tokio::test]
+async fn renewals_survive_every_passing_failure() {
+    for fault in [Fault::CutBefore, Fault::CutAfter, DEADLOCK, UNAVAILABLE] {
+        let setup = setup().await;
+        let provider = &setup.provider;
+        let token = setup.turn().await;
+        setup.proxy.spoil("renew_orchestration_item_lock", fault);
+        provider
+            .renew_orchestration_item_lock(&token, LEASE)
+            .await
+            .unwrap();
+        provider
+            .enqueue_for_worker(activity("order", 2, ""))
+            .await
+            .unwrap();
+        let (_, token, _) = fetch_work(provider).await.unwrap();
+        setup.proxy.spoil("renew_work_item_lock", fault);
+        provider.renew_work_item_lock(&token, LEASE).await.unwrap();
+    }
+}
+
+/// A fetch that certainly did nothing is repeated; otherwise the caller hears of it, and the
+/// item comes back at the latest when its lease ends.
+#[tokio::test]
+async fn fetches_never_lose_an_item() {
+    let lease = Duration::from_millis(300);
+    for fault in [Fault::CutBefore, Fault::CutAfter, DEADLOCK, UNAVAILABLE] {
+        let setup = setup().await;
+        let provider = &setup.provider;
+        provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        provider
+            .enqueue_for_worker(activity("order", 2, ""))
+            .await
+            .unwrap();
+        setup.proxy.spoil("fetch_orchestration_item", fault);
+        setup.proxy.spoil("fetch_work_item", fault);
+        let turn = provider
+            .fetch_orchestration_item(lease, Duration::ZERO, None)
+            .await;
+        let filter = TagFilter::default();
+        let work = provider
+            .fetch_work_item(lease, Duration::ZERO, None, &filter)
+            .await;
+        if fault == DEADLOCK {
+            assert!(turn.unwrap().is_some() && work.unwrap().is_some());
+            continue;
+        }
+        assert!(turn.unwrap_err().is_retryable(), "{fault:?}");
+        assert!(work.unwrap_err().is_retryable(), "{fault:?}");
+        wait::until("the message came back", || async {
+            fetch(provider).await.is_some()
+        })
+        .await;
+        wait::until("the work came back", || async {
+            fetch_work(provider).await.is_some()
+        })
+        .await;
+    }
+}
+
+/// Two hundred fetches and acks dropped at as many moments: the next call is right and prompt.
+#[tokio::test]
+async fn dropped_calls_do_not_disturb_the_next_ones() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let mut acked = 0;
+    for n in 0..200 {
+        let instance = format!("order-{n}");
+        provider
+            .enqueue_for_orchestrator(start(&instance), None)
+            .await
+            .unwrap();
+        let moment = Duration::from_micros(random() % 3_000);
+        let lease = Duration::from_millis(100);
+        // Whether it was dropped before, during or after the claim, the item must come back.
+        let fetched = provider.fetch_orchestration_item(lease, Duration::ZERO, None);
+        drop(tokio::time::timeout(moment, fetched).await);
+        let begun = Instant::now();
+        assert!(provider.read(&instance).await.unwrap().is_empty());
+        assert!(
+            begun.elapsed() < Duration::from_secs(1),
+            "{:?}",
+            begun.elapsed()
+        );
+        let mut turn = None;
+        while turn.is_none() {
+            let poll = Duration::from_secs(5);
+            turn = provider
+                .fetch_orchestration_item(LEASE, poll, None)
+                .await
+                .unwrap();
+        }
+        let (item, token, _) = turn.unwrap();
+        assert_eq!(item.instance, instance);
+        let history = || vec![started(&instance, "")];
+        let ack = || {
+            provider.ack_orchestration_item(
+                &token,
+                1,
+                history(),
+                vec![],
+                vec![],
+                metadata(),
+                vec![],
+            )
+        };
+        let moment = Duration::from_micros(random() % 3_000);
+        drop(tokio::time::timeout(moment, ack()).await);
+        // The dropped ack may still be on its way in the server; the lease decides between both.
+        let again = ack().await;
+        acked += u32::from(again.is_err());
+        assert_eq!(
+            provider.read(&instance).await.unwrap().len(),
+            1,
+            "{again:?}"
+        );
+        assert!(fetch(&provider).await.is_none());
+    }
+    println!("{acked} of 200 dropped acks had been committed");
+}
+
+/// A workflow finishes although every tenth request loses its connection.
+#[tokio::test]
+async fn runtime_finishes_its_workflows_over_a_bad_line() {
+    let setup = setup().await;
+    let store = Arc::new(setup.provider);
+    let orchestrations = OrchestrationRegistry::builder()
+        .register(
+            "Sequence",
+            |ctx: OrchestrationContext, _: String| async move {
+                let mut log = String::new();
+                for step in 0..5 {
+                    log += &ctx.schedule_activity("Echo", step.to_string()).await?;
+                }
+                Ok(log)
+            },
+        )
+        .build();
+    let options = RuntimeOptions {
+        orchestrator_lock_timeout: Duration::from_secs(2),
+        worker_lock_timeout: Duration::from_secs(2),
+        ..RuntimeOptions::default()
+    };
+    let runtime =
+        Runtime::start_with_options(store.clone(), echo_activities(), orchestrations, options)
+            .await;
+    let client = Client::new(store);
+    for n in 0..5 {
+        client
+            .start_orchestration(&format!("order-{n}"), "Sequence", "")
+            .await
+            .unwrap();
+    }
+    setup.proxy.cut_every(Some(10));
+    for n in 0..5 {
+        let instance = format!("order-{n}");
+        let deadline = Instant::now() + PATIENCE;
+        let output = loop {
+            assert!(Instant::now() < deadline, "{instance} did not finish");
+            // The client's own requests are cut as well.
+            match client.wait_for_orchestration(&instance, PATIENCE).await {
+                Ok(OrchestrationStatus::Completed { output, .. }) => break output,
+                Ok(other) => panic!("{other:?}"),
+                Err(_) => continue,
+            }
+        };
+        assert_eq!(output, "01234");
+    }
+    setup.proxy.cut_every(None);
+    runtime.shutdown(None).await;
+}

@@ -1,0 +1,269 @@
+//! Every trait method is one request, and an orchestration costs what it must and no more.
+
+use std::time::Duration;
+
+use duroxide::Client;
+use duroxide::providers::{
+    InstanceFilter, Provider, ProviderAdmin, PruneOptions, SessionFetchConfig, TagFilter, WorkItem,
+};
+use duroxide::runtime::Runtime;
+use duroxide::runtime::registry::OrchestrationRegistry;
+use duroxide::{EventKind, OrchestrationContext};
+
+use crate::support::database::TestSchema;
+use crate::support::items::{
+    LEASE, activity, completed, create, event, fetch, fetch_work, metadata, start, started,
+};
+use crate::support::proxy::Proxy;
+use crate::support::runtime::{PATIENCE, echo_activities};
+
+/// Asserts how many requests an expression sends.
+macro_rules! costs {
+    ($proxy:expr, $requests:literal, $call:expr) => {{
+        $proxy.take_requests();
+        let result = $call.await;
+        assert_eq!(
+            $proxy.take_requests(),
+            $requests,
+            "requests of {}",
+            stringify!($call)
+        );
+        result
+    }};
+}
+
+/// Methods that work on turns and messages.
+#[tokio::test]
+async fn orchestration_methods_are_one_request_each() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let p = builder.pool_min_idle(1).build().await.unwrap();
+    let zero = Duration::ZERO;
+
+    costs!(proxy, 1, p.fetch_orchestration_item(LEASE, zero, None)).unwrap();
+    costs!(proxy, 1, p.enqueue_for_orchestrator(start("a"), None)).unwrap();
+    let fetched = costs!(proxy, 1, p.fetch_orchestration_item(LEASE, zero, None)).unwrap();
+    let (_, token, _) = fetched.unwrap();
+    costs!(proxy, 1, p.renew_orchestration_item_lock(&token, LEASE)).unwrap();
+    costs!(proxy, 1, p.abandon_orchestration_item(&token, None, false)).unwrap();
+    let (_, token, _) = fetch(&p).await.unwrap();
+    let set = EventKind::KeyValueSet {
+        key: "k".into(),
+        value: "v".into(),
+        last_updated_at_ms: 1,
+    };
+    let history = vec![started("a", ""), event("a", 2, set)];
+    let work = (2..12).map(|id| activity("a", id, "")).collect();
+    let messages = vec![start("b"), start("c")];
+    let ack = p.ack_orchestration_item(&token, 1, history, work, messages, metadata(), vec![]);
+    costs!(proxy, 1, ack).unwrap();
+    costs!(proxy, 1, p.read("a")).unwrap();
+    costs!(proxy, 1, p.read_with_execution("a", 1)).unwrap();
+    let more = vec![event("a", 9, EventKind::KeyValuesCleared)];
+    costs!(proxy, 1, p.append_with_execution("a", 1, more)).unwrap();
+    costs!(proxy, 1, p.get_custom_status("a", 0)).unwrap();
+    costs!(proxy, 1, p.get_kv_value("a", "k")).unwrap();
+    costs!(proxy, 1, p.get_kv_all_values("a")).unwrap();
+    costs!(proxy, 1, p.get_instance_stats("a")).unwrap();
+    // A dispatcher that supports no version can take nothing; nobody needs to be asked.
+    let nothing = duroxide::providers::DispatcherCapabilityFilter {
+        supported_duroxide_versions: vec![],
+    };
+    costs!(
+        proxy,
+        0,
+        p.fetch_orchestration_item(LEASE, zero, Some(&nothing))
+    )
+    .unwrap();
+}
+
+/// Methods that work on work items and sessions.
+#[tokio::test]
+async fn worker_methods_are_one_request_each() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let p = builder.pool_min_idle(1).build().await.unwrap();
+    create(&p, "a").await;
+    let (zero, any) = (Duration::ZERO, TagFilter::Any);
+
+    costs!(proxy, 1, p.enqueue_for_worker(activity("a", 2, ""))).unwrap();
+    let session = SessionFetchConfig {
+        owner_id: "w".into(),
+        lock_timeout: LEASE,
+    };
+    let fetched = costs!(
+        proxy,
+        1,
+        p.fetch_work_item(LEASE, zero, Some(&session), &any)
+    )
+    .unwrap();
+    let (_, token, _) = fetched.unwrap();
+    costs!(proxy, 1, p.renew_work_item_lock(&token, LEASE)).unwrap();
+    costs!(proxy, 1, p.abandon_work_item(&token, None, true)).unwrap();
+    let (_, token, _) = fetch_work(&p).await.unwrap();
+    costs!(
+        proxy,
+        1,
+        p.ack_work_item(&token, Some(completed("a", 2, "")))
+    )
+    .unwrap();
+    costs!(
+        proxy,
+        0,
+        p.fetch_work_item(LEASE, zero, None, &TagFilter::None)
+    )
+    .unwrap();
+    costs!(proxy, 1, p.renew_session_lock(&["w"], LEASE, LEASE)).unwrap();
+    costs!(proxy, 0, p.renew_session_lock(&[], LEASE, LEASE)).unwrap();
+    costs!(proxy, 1, p.cleanup_orphaned_sessions(LEASE)).unwrap();
+}
+
+/// Methods for administrators.
+#[tokio::test]
+async fn admin_methods_are_one_request_each() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let p = builder.pool_min_idle(1).build().await.unwrap();
+    create(&p, "a").await;
+    let (all, options) = (InstanceFilter::default(), PruneOptions::default());
+    let none = InstanceFilter {
+        instance_ids: Some(vec![]),
+        ..InstanceFilter::default()
+    };
+
+    costs!(proxy, 1, p.list_instances()).unwrap();
+    costs!(proxy, 1, p.list_instances_by_status("Running")).unwrap();
+    costs!(proxy, 1, p.list_executions("a")).unwrap();
+    costs!(proxy, 1, p.read_history("a")).unwrap();
+    costs!(proxy, 1, p.read_history_with_execution_id("a", 1)).unwrap();
+    costs!(proxy, 1, p.latest_execution_id("a")).unwrap();
+    costs!(proxy, 1, p.get_instance_info("a")).unwrap();
+    costs!(proxy, 1, p.get_execution_info("a", 1)).unwrap();
+    costs!(proxy, 1, p.get_system_metrics()).unwrap();
+    costs!(proxy, 1, p.get_queue_depths()).unwrap();
+    costs!(proxy, 1, p.list_children("a")).unwrap();
+    costs!(proxy, 1, p.get_parent_id("a")).unwrap();
+    costs!(proxy, 1, p.get_instance_tree("a")).unwrap();
+    costs!(proxy, 1, p.prune_executions("a", options.clone())).unwrap();
+    costs!(
+        proxy,
+        1,
+        p.prune_executions_bulk(all.clone(), options.clone())
+    )
+    .unwrap();
+    costs!(proxy, 0, p.prune_executions_bulk(none.clone(), options)).unwrap();
+    costs!(proxy, 1, p.delete_instance_bulk(all)).unwrap();
+    costs!(proxy, 0, p.delete_instance_bulk(none)).unwrap();
+    costs!(proxy, 1, p.delete_instances_atomic(&["zzz".into()], true)).unwrap();
+    costs!(proxy, 0, p.delete_instances_atomic(&[], true)).unwrap();
+    costs!(proxy, 1, p.delete_instance("a", true)).unwrap();
+}
+
+/// A one-activity orchestration costs eight requests besides what the client asks while it waits
+/// and what idle dispatchers ask.
+#[tokio::test]
+async fn one_activity_orchestration_costs_eight_requests() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let store = std::sync::Arc::new(builder.build().await.unwrap());
+    let orchestrations = OrchestrationRegistry::builder()
+        .register(
+            "One",
+            |ctx: OrchestrationContext, input: String| async move {
+                ctx.schedule_activity("Echo", input).await
+            },
+        )
+        .build();
+    let runtime = Runtime::start_with_store(store.clone(), echo_activities(), orchestrations).await;
+    let client = Client::new(store.clone());
+    client.start_orchestration("a", "One", "x").await.unwrap();
+    client.wait_for_orchestration("a", PATIENCE).await.unwrap();
+    for (procedure, calls) in [
+        ("enqueue_for_orchestrator", 1),
+        ("ack_orchestration_item", 2),
+        ("ack_work_item", 1),
+        ("renew_work_item_lock", 0),
+        ("abandon_work_item", 0),
+        ("abandon_orchestration_item", 0),
+    ] {
+        assert_eq!(proxy.calls(procedure), calls, "{procedure}");
+    }
+    let fetches = proxy.calls("fetch_orchestration_item") + proxy.calls("fetch_work_item");
+    let polls = proxy.calls("read") - 1 + proxy.calls("get_custom_status");
+    println!(
+        "one activity: 4 writes, 1 read, {fetches} fetches (3 with work), {polls} client polls"
+    );
+    runtime.shutdown(None).await;
+}
+
+/// Waiting costs the database little: a handful of questions per second, however many wait.
+#[tokio::test]
+async fn idle_fetches_share_their_questions() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let provider = std::sync::Arc::new(builder.build().await.unwrap());
+    proxy.take_requests();
+    let wait = Duration::from_secs(3);
+    let waiting: Vec<_> = (0..8)
+        .map(|_| {
+            let provider = provider.clone();
+            tokio::spawn(async move { provider.fetch_orchestration_item(LEASE, wait, None).await })
+        })
+        .collect();
+    for fetch in waiting {
+        assert!(fetch.await.unwrap().unwrap().is_none());
+    }
+    let requests = proxy.take_requests();
+    assert!(
+        requests <= 8 + 20,
+        "{requests} requests by 8 idle fetches in 3 s"
+    );
+}
+
+/// Work that this process brings ends a wait at once.
+#[tokio::test]
+async fn waiting_fetch_is_woken_by_an_enqueue_of_the_same_process() {
+    let schema = TestSchema::new();
+    // An interval so long that only a signal can explain a quick answer.
+    let hour = Duration::from_secs(3600);
+    let polling = duroxide_sql::Polling::Long {
+        repoll_min: hour,
+        repoll_max: hour,
+    };
+    let provider = std::sync::Arc::new(schema.builder().polling(polling).build().await.unwrap());
+    let other = schema.builder().polling(polling).build().await.unwrap();
+    let waiting = {
+        let provider = provider.clone();
+        tokio::spawn(async move { provider.fetch_orchestration_item(LEASE, hour, None).await })
+    };
+    let working = {
+        let provider = provider.clone();
+        tokio::spawn(async move {
+            provider
+                .fetch_work_item(LEASE, hour, None, &TagFilter::default())
+                .await
+        })
+    };
+    // Another provider of this process brings the work.
+    other
+        .enqueue_for_orchestrator(start("a"), None)
+        .await
+        .unwrap();
+    let (item, token, _) = waiting.await.unwrap().unwrap().expect("the message");
+    assert_eq!(item.instance, "a");
+    let work: Vec<WorkItem> = vec![activity("a", 2, "")];
+    let history = vec![started("a", "")];
+    let ack = provider.ack_orchestration_item(&token, 1, history, work, vec![], metadata(), vec![]);
+    ack.await.unwrap();
+    assert!(working.await.unwrap().unwrap().is_some());
+}

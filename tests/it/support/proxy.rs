@@ -1,0 +1,267 @@
+//! A TCP proxy in front of the server: it counts requests, and spoils chosen ones.
+//!
+//! It understands just enough of the wire format to see where a message begins, what kind it is
+//! and which procedure it calls. This works while only the login is encrypted.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+
+const PACKET_BATCH: u8 = 0x01;
+const PACKET_RPC: u8 = 0x03;
+const PACKET_REPLY: u8 = 0x04;
+const STATUS_END_OF_MESSAGE: u8 = 0x01;
+
+/// What happens to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The connection breaks before the server sees the request.
+    CutBefore,
+    /// The server does the work; the connection breaks before its answer arrives.
+    CutAfter,
+    /// The server never sees the request; the client gets this error number and severity.
+    Error(u32, u8),
+}
+
+#[derive(Default)]
+struct Plan {
+    /// Faults for the next calls of a procedure, in order.
+    faults: HashMap<String, Vec<Fault>>,
+    /// Every so many requests one is cut, alternating between before and after.
+    cut_every: Option<u64>,
+    requests: u64,
+    calls: HashMap<String, u64>,
+}
+
+/// A running proxy. It ends with the test's runtime.
+#[derive(Clone)]
+pub struct Proxy {
+    plan: Arc<Mutex<Plan>>,
+    port: u16,
+    upstream: String,
+}
+
+impl Proxy {
+    /// Starts a proxy in front of the server of an ADO.NET connection string.
+    pub async fn start(url: &str) -> Self {
+        let upstream = server_of(url);
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let plan: Arc<Mutex<Plan>> = Arc::default();
+        let (shared, target) = (plan.clone(), upstream.clone());
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(serve(client, target.clone(), shared.clone()));
+            }
+        });
+        Self {
+            plan,
+            port,
+            upstream,
+        }
+    }
+
+    /// The connection string that leads through this proxy.
+    pub fn url(&self, url: &str) -> String {
+        let through = format!("tcp:127.0.0.1,{}", self.port);
+        let (host, port) = self.upstream.rsplit_once(':').expect("host and port");
+        url.replace(&format!("tcp:{host},{port}"), &through)
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan
+            .lock()
+            .expect("nothing panics while it holds this")
+    }
+
+    /// Spoils the next call of a procedure that is not yet spoilt.
+    pub fn spoil(&self, procedure: &str, fault: Fault) {
+        self.plan()
+            .faults
+            .entry(procedure.to_owned())
+            .or_default()
+            .push(fault);
+    }
+
+    /// Cuts the connection at every `n`th request.
+    pub fn cut_every(&self, n: Option<u64>) {
+        self.plan().cut_every = n;
+    }
+
+    /// Requests of any kind since the last call of this function.
+    pub fn take_requests(&self) -> u64 {
+        std::mem::take(&mut self.plan().requests)
+    }
+
+    /// How often each procedure was called.
+    pub fn calls(&self, procedure: &str) -> u64 {
+        self.plan().calls.get(procedure).copied().unwrap_or(0)
+    }
+}
+
+fn server_of(url: &str) -> String {
+    let server = url
+        .split(';')
+        .find_map(|pair| pair.strip_prefix("server=tcp:"));
+    let (host, port) = server
+        .and_then(|s| s.split_once(','))
+        .expect("server=tcp:host,port first");
+    format!("{host}:{port}")
+}
+
+async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
+    let Ok(server) = TcpStream::connect(upstream).await else {
+        return;
+    };
+    let _ = (client.set_nodelay(true), server.set_nodelay(true));
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let to_client = Arc::new(tokio::sync::Mutex::new(to_client));
+    let cut_on_reply = Arc::new(AtomicBool::new(false));
+    let requests = forward_requests(
+        from_client,
+        to_server,
+        to_client.clone(),
+        plan,
+        &cut_on_reply,
+    );
+    let replies = forward_replies(from_server, to_client.clone(), &cut_on_reply);
+    // Whichever side ends first, both sockets are closed.
+    tokio::select! {
+        _ = requests => {}
+        _ = replies => {}
+    }
+}
+
+async fn forward_replies(
+    mut from: OwnedReadHalf,
+    to: Arc<tokio::sync::Mutex<OwnedWriteHalf>>,
+    cut: &AtomicBool,
+) -> std::io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let n = from.read(&mut buffer).await?;
+        if n == 0 || cut.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        to.lock().await.write_all(&buffer[..n]).await?;
+    }
+}
+
+async fn forward_requests(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    reply: Arc<tokio::sync::Mutex<OwnedWriteHalf>>,
+    plan: Arc<Mutex<Plan>>,
+    cut_on_reply: &AtomicBool,
+) -> std::io::Result<()> {
+    let mut is_first_packet = true;
+    let mut swallow = None;
+    loop {
+        let frame = read_frame(&mut from).await?;
+        let is_last_packet = frame[1] & STATUS_END_OF_MESSAGE != 0;
+        let is_request = frame[0] == PACKET_RPC || frame[0] == PACKET_BATCH;
+        if is_request && is_first_packet {
+            match decide(&plan, &frame) {
+                None => {}
+                Some(Fault::CutBefore) => return Ok(()),
+                Some(Fault::CutAfter) => cut_on_reply.store(true, Ordering::SeqCst),
+                Some(Fault::Error(number, severity)) => swallow = Some((number, severity)),
+            }
+        }
+        is_first_packet = is_last_packet || !is_request;
+        match swallow {
+            None => to.write_all(&frame).await?,
+            Some((number, severity)) if is_last_packet => {
+                reply
+                    .lock()
+                    .await
+                    .write_all(&error_reply(number, severity))
+                    .await?;
+                swallow = None;
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn decide(plan: &Mutex<Plan>, frame: &[u8]) -> Option<Fault> {
+    let mut plan = plan.lock().expect("nothing panics while it holds this");
+    plan.requests += 1;
+    let procedure = procedure_of(frame)?;
+    *plan.calls.entry(procedure.clone()).or_default() += 1;
+    if let Some(faults) = plan.faults.get_mut(&procedure)
+        && !faults.is_empty()
+    {
+        return Some(faults.remove(0));
+    }
+    let every = plan.cut_every?;
+    match plan.requests % (2 * every) {
+        0 => Some(Fault::CutBefore),
+        n if n == every => Some(Fault::CutAfter),
+        _ => None,
+    }
+}
+
+/// One TDS packet, or one TLS record of the encrypted login.
+async fn read_frame(from: &mut OwnedReadHalf) -> std::io::Result<Vec<u8>> {
+    let mut head = [0_u8; 5];
+    from.read_exact(&mut head).await?;
+    let is_tls = (0x14..=0x17).contains(&head[0]) && head[1] == 0x03;
+    let length = if is_tls {
+        5 + usize::from(u16::from_be_bytes([head[3], head[4]]))
+    } else {
+        usize::from(u16::from_be_bytes([head[2], head[3]]))
+    };
+    let mut frame = vec![0; length.max(5)];
+    frame[..5].copy_from_slice(&head);
+    from.read_exact(&mut frame[5..]).await?;
+    Ok(frame)
+}
+
+/// The unqualified name of the procedure that a call by name begins with.
+fn procedure_of(frame: &[u8]) -> Option<String> {
+    if frame[0] != PACKET_RPC {
+        return None;
+    }
+    let body = frame.get(8..)?;
+    let headers = u32::from_le_bytes(body.get(..4)?.try_into().ok()?) as usize;
+    let units = usize::from(u16::from_le_bytes(
+        body.get(headers..headers + 2)?.try_into().ok()?,
+    ));
+    let name = body.get(headers + 2..headers + 2 + 2 * units)?;
+    let name: Vec<_> = name
+        .chunks(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect();
+    let name = String::from_utf16(&name).ok()?;
+    name.rsplit('.').next().map(ToOwned::to_owned)
+}
+
+/// A reply that holds nothing but an error.
+fn error_reply(number: u32, severity: u8) -> Vec<u8> {
+    let text: Vec<u8> = "spoilt by a test"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let mut error = number.to_le_bytes().to_vec();
+    error.extend([1, severity]);
+    error.extend(((text.len() / 2) as u16).to_le_bytes());
+    error.extend(text);
+    // No server name, no procedure name, line 0.
+    error.extend([0, 0, 0, 0, 0, 0]);
+    let mut tokens = vec![0xAA];
+    tokens.extend((error.len() as u16).to_le_bytes());
+    tokens.extend(error);
+    // DONE, with the error bit set and no row count.
+    tokens.extend([0xFD, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let mut packet = vec![PACKET_REPLY, STATUS_END_OF_MESSAGE];
+    packet.extend(((tokens.len() + 8) as u16).to_be_bytes());
+    packet.extend([0, 0, 1, 0]);
+    packet.extend(tokens);
+    packet
+}
