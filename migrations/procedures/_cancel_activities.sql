@@ -1,10 +1,14 @@
 -- Removes activities from the worker queue, whether or not somebody is running them.
 --
 -- Callers   ack_orchestration_item, inside its transaction
--- Locks     worker_queue: the rows removed, found by ix_worker_queue_activity
+-- Locks     worker_queue: the rows removed
 -- Throws    nothing; an activity that is not there is none of our business
 --
 -- The worker that runs one notices at its next renewal or ack: its lease is gone.
+--
+-- The activities are looked up first, without keeping a lock, and deleted by their key. Writers of
+-- worker_queue lock the row before its index entries; a delete that came through an index would meet
+-- the ack of the same activity half-way.
 CREATE OR ALTER PROCEDURE [$(schema)]._cancel_activities
     @cancelled_activities NVARCHAR(MAX)
 AS
@@ -18,6 +22,7 @@ BEGIN
         activity_id  BIGINT NOT NULL,
         PRIMARY KEY (instance_id, execution_id, activity_id)
     );
+    DECLARE @work TABLE (work_id BIGINT NOT NULL PRIMARY KEY);
 
     INSERT INTO @cancelled (instance_id, execution_id, activity_id)
     SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2, j.execution_id, j.activity_id
@@ -28,10 +33,16 @@ BEGIN
       AND  j.execution_id IS NOT NULL
       AND  j.activity_id IS NOT NULL;
 
+    INSERT INTO @work (work_id)
+    SELECT q.work_id
+    FROM   @cancelled AS c
+    INNER JOIN [$(schema)].worker_queue AS q
+               WITH (INDEX(ix_worker_queue_activity), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+           ON  q.instance_id = c.instance_id
+          AND  q.execution_id = c.execution_id
+          AND  q.activity_id = c.activity_id;
+
     DELETE q
-    FROM   [$(schema)].worker_queue AS q WITH (ROWLOCK)
-    INNER JOIN @cancelled AS c
-           ON  c.instance_id = q.instance_id
-    WHERE  c.execution_id = q.execution_id
-      AND  c.activity_id = q.activity_id;
+    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
+    WHERE  q.work_id IN (SELECT w.work_id FROM @work AS w);
 END;

@@ -33,6 +33,7 @@ BEGIN
 
     DECLARE @rows BIGINT, @batch BIGINT, @locked_rows BIGINT, @locked BIT = 0;
     DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @work TABLE (work_id BIGINT NOT NULL PRIMARY KEY);
 
     SET @instances_deleted = 0;
     SET @executions_deleted = 0;
@@ -68,7 +69,8 @@ BEGIN
 
         SELECT @locked_rows = COUNT_BIG(*)
         FROM   @ids AS t
-        INNER JOIN [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+        INNER JOIN [$(schema)].instance_locks AS l
+                   WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
                ON  l.instance_id = t.instance_id;
 
         IF EXISTS (SELECT 1
@@ -110,47 +112,64 @@ BEGIN
         THROW 51009, N'instance is still running; cancel it first, or delete with force', 1;
     END;
 
+    -- Activities are looked up first and deleted by their key: writers of worker_queue lock the row
+    -- before its index entries, and this one must not come the other way.
+    INSERT INTO @work (work_id)
+    SELECT q.work_id
+    FROM   @ids AS t
+    INNER JOIN [$(schema)].worker_queue AS q
+               WITH (INDEX(ix_worker_queue_activity), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+           ON  q.instance_id = t.instance_id;
+
     SET @rows = 1;
     WHILE @rows > 0
     BEGIN
-        DELETE TOP (4000) FROM [$(schema)].instance_locks
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].instance_locks AS d WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @rows = @@ROWCOUNT;
 
-        DELETE TOP (4000) FROM [$(schema)].orchestrator_queue
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].orchestrator_queue AS d WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @batch = @@ROWCOUNT;
         SET @rows = @rows + @batch;
         SET @queue_messages_deleted = @queue_messages_deleted + @batch;
 
-        DELETE TOP (4000) FROM [$(schema)].instances
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].instances AS d WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @batch = @@ROWCOUNT;
         SET @rows = @rows + @batch;
         SET @instances_deleted = @instances_deleted + @batch;
 
-        DELETE TOP (4000) FROM [$(schema)].executions
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].executions AS d WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @batch = @@ROWCOUNT;
         SET @rows = @rows + @batch;
         SET @executions_deleted = @executions_deleted + @batch;
 
-        DELETE TOP (4000) FROM [$(schema)].history
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].history AS d WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @batch = @@ROWCOUNT;
         SET @rows = @rows + @batch;
         SET @events_deleted = @events_deleted + @batch;
 
-        DELETE TOP (4000) FROM [$(schema)].kv_store
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].kv_store AS d WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @rows = @rows + @@ROWCOUNT;
 
-        DELETE TOP (4000) FROM [$(schema)].kv_delta
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
         SET @rows = @rows + @@ROWCOUNT;
 
-        DELETE TOP (4000) FROM [$(schema)].worker_queue
-        WHERE  instance_id IN (SELECT t.instance_id FROM @ids AS t);
+        DELETE TOP (4000) d
+        FROM   [$(schema)].worker_queue AS d WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
+        WHERE  d.work_id IN (SELECT w.work_id FROM @work AS w);
         SET @batch = @@ROWCOUNT;
         SET @rows = @rows + @batch;
         SET @queue_messages_deleted = @queue_messages_deleted + @batch;

@@ -111,10 +111,12 @@ BEGIN
                 ORDER BY t.instance_id;
             END;
 
-            -- @targets is read in the order of its key, so the rows are locked in that order.
+            -- @targets is read in the order of its key and each row is sought, so the rows are locked in
+            -- that order and no others are.
             SELECT @locked_rows = COUNT_BIG(*)
             FROM   @targets AS t
-            INNER JOIN [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+            INNER JOIN [$(schema)].instance_locks AS l
+                       WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
                    ON  l.instance_id = t.instance_id;
 
             SET @locked = 1;
@@ -155,7 +157,7 @@ BEGIN
         UPDATE l
         SET    l.lane = l.pinned_version,
                l.not_before_ms = t.first_visible_ms
-        FROM   [$(schema)].instance_locks AS l
+        FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         INNER JOIN @targets AS t
                ON  t.instance_id = l.instance_id
         WHERE  l.lock_token IS NULL
@@ -171,7 +173,8 @@ BEGIN
     IF @orchestrator_items IS NOT NULL
     BEGIN
         INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
-        SELECT j.instance_id, COALESCE(j.visible_at_ms, @now_ms), j.kind, NULL, 0, j.payload
+        SELECT j.instance_id, CASE WHEN j.visible_at_ms > @now_ms THEN j.visible_at_ms ELSE @now_ms END,
+               j.kind, NULL, 0, j.payload
         FROM   OPENJSON(@orchestrator_items)
                WITH (ord BIGINT '$.ord', instance_id NVARCHAR(400) '$.instance_id', kind NVARCHAR(100) '$.kind',
                      visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j

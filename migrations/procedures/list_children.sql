@@ -1,4 +1,4 @@
--- Lists the direct children of an instance, oldest first.
+-- Lists the direct children of an instance.
 --
 -- Callers   ProviderAdmin::list_children
 -- Locks     none kept
@@ -14,5 +14,5 @@ BEGIN
     SELECT i.instance_id
     FROM   [$(schema)].instances AS i
     WHERE  i.parent_instance_id = @instance_id
-    ORDER BY i.created_at_ms, i.instance_id;
+    ORDER BY i.instance_id;
 END;

@@ -1,12 +1,14 @@
 -- Extends the leases of the sessions that the given workers own and have used lately.
 --
 -- Callers   Provider::renew_session_lock
--- Locks     sessions: the rows renewed, found by ix_sessions_owner; then, by themselves, their rows in
---           session_lanes
+-- Locks     sessions: the rows renewed; then, by themselves, their rows in session_lanes
 -- Throws    51000 called inside a transaction
 --
--- The second statement moves the lanes of these sessions along, so that no fetch has to visit and
--- correct them one by one. It is only an economy, and needs no transaction with the first.
+-- The sessions are looked up by owner without keeping a lock, and renewed by their key: a claim locks
+-- the row before its index entry, and this must not come the other way.
+--
+-- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
+-- one by one. It is only an economy, and needs no transaction with the renewal.
 CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
     @owner_ids       NVARCHAR(MAX),
     @extend_ms       BIGINT,
@@ -22,6 +24,7 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT;
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @owned TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @sessions TABLE
     (
         session_key     NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
@@ -33,14 +36,23 @@ BEGIN
     FROM   OPENJSON(@owner_ids) WITH (owner_id NVARCHAR(400) '$') AS j
     WHERE  j.owner_id IS NOT NULL;
 
+    INSERT INTO @owned (session_key)
+    SELECT s.session_key
+    FROM   @owners AS o
+    INNER JOIN [$(schema)].sessions AS s
+               WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+           ON  s.owner_id = o.owner_id
+    WHERE  s.locked_until_ms > @now_ms;
+
     UPDATE s
     SET    s.locked_until_ms = CASE WHEN s.locked_until_ms > @now_ms + @extend_ms
                                     THEN s.locked_until_ms ELSE @now_ms + @extend_ms END
     OUTPUT inserted.session_key, inserted.locked_until_ms INTO @sessions (session_key, locked_until_ms)
-    FROM   [$(schema)].sessions AS s
-    INNER JOIN @owners AS o
-           ON  o.owner_id = s.owner_id
+    FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
+    INNER JOIN @owned AS v
+           ON  v.session_key = s.session_key
     WHERE  s.locked_until_ms > @now_ms
+      AND  s.owner_id IN (SELECT o.owner_id FROM @owners AS o)
       AND  s.last_activity_ms > @now_ms - @idle_timeout_ms;
 
     SET @renewed = @@ROWCOUNT;
