@@ -20,20 +20,9 @@ const ACK_BUDGET: Duration = Duration::from_secs(15);
 type Fetched = (WorkItem, String, u32);
 
 pub(super) async fn enqueue(provider: &MssqlProvider, item: &WorkItem) -> Result<(), CallError> {
-    let activity = codec::activity(item)?;
+    let items = codec::worker_items(std::slice::from_ref(item))?;
     let call = Call::dispatch("enqueue_for_worker", Retry::when_undone(SHORT_BUDGET))
-        .text("@instance_id", activity.instance)
-        .int(
-            "@execution_id",
-            codec::bigint("execution id", activity.execution_id)?,
-        )
-        .int(
-            "@activity_id",
-            codec::bigint("activity id", activity.activity_id)?,
-        )
-        .text("@payload", codec::to_json(item)?)
-        .opt_text("@session_id", activity.session_id)
-        .opt_text("@tag", activity.tag);
+        .opt_text("@worker_items", items);
     provider.database.execute(&call).await?;
     provider.wakeups.work(item, Duration::ZERO);
     Ok(())
