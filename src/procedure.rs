@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
     }
 
     fn command(&self, schema: &str) -> Command<'a> {
-        let mut command = Command::new(format!("{schema}.{}", self.procedure));
+        let mut command = Command::new(format!("{schema}.[{}]", self.procedure));
         for (name, value) in &self.parameters {
             command.bind_param(*name, Parameter(value.clone()));
         }
