@@ -151,6 +151,11 @@ impl ResultSink for Response {
         let at = self.out.tokens().len();
         self.out.tokens().put_u8(token::ROW);
         let columns = std::mem::take(&mut self.columns);
+        debug_assert_eq!(
+            values.len(),
+            columns.len(),
+            "a row has a value for each column"
+        );
         let mut outcome = Ok(());
         for (value, ty) in values.iter().zip(&columns) {
             outcome = self.put(value, at, ty);

@@ -350,7 +350,7 @@ fn content(token: u8, bytes: &[u8], collation: Collation) -> SqlResult<Value> {
     Ok(match token {
         0xA5 | 0xAD | 0x22 => Value::Bytes(bytes.into()),
         0xA7 | 0xAF | 0x23 => Value::Str(text::from_varchar_bytes(bytes, collation)),
-        _ if bytes.len() % 2 != 0 => return Err(bad_length("Unicode text")),
+        _ if !bytes.len().is_multiple_of(2) => return Err(bad_length("Unicode text")),
         _ => Value::Str(units(bytes)),
     })
 }
