@@ -23,7 +23,9 @@ const PASSING: &[u32] = &[
 /// Severities from here on mean that the server, not the request, is in trouble.
 const SEVERITY_RESOURCES: u8 = 17;
 /// Severities from here on end the connection.
-const SEVERITY_FATAL: u8 = 20;
+pub(crate) const SEVERITY_FATAL: u8 = 20;
+/// Ours: a procedure was called inside a transaction.
+pub(crate) const CALLED_IN_TRANSACTION: u32 = 51_000;
 /// The login was refused.
 pub(crate) const LOGIN_FAILED: u32 = 18456;
 /// The database does not exist, is not accessible, or is moving.

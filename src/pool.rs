@@ -288,7 +288,8 @@ impl Pool {
             .idle_timeout(Some(options.idle_timeout))
             .max_lifetime(Some(options.max_lifetime))
             .queue_strategy(bb8::QueueStrategy::Lifo)
-            .build_unchecked(manager);
+            .build(manager)
+            .await?;
         // When the pool is already full of warm connections this one is simply closed.
         drop(connections.add(first));
         Ok(Self {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tiberius::{ColumnData, Command, Row};
 
-use crate::error::CallError;
+use crate::error::{CALLED_IN_TRANSACTION, CallError, SEVERITY_FATAL};
 use crate::options::Options;
 use crate::pool::{Lane, Pool};
 use crate::retry::Retry;
@@ -154,13 +154,22 @@ impl Database {
             }
             Ok(Err(error)) => {
                 let error = CallError::from_driver(error, true);
-                // The answer of an ordinary server error has been read to its end.
-                connection.in_flight =
-                    !matches!(error, CallError::Server { severity, .. } if severity < 20);
+                connection.in_flight = !leaves_connection_usable(&error);
                 Err(error)
             }
             Err(_) => Err(CallError::Timeout { after: limit }),
         }
+    }
+}
+
+/// The answer of an ordinary server error has been read to its end. A fatal one ends the
+/// connection, and a connection on which a transaction was left open must not be used again.
+fn leaves_connection_usable(error: &CallError) -> bool {
+    match error {
+        CallError::Server {
+            number, severity, ..
+        } => *severity < SEVERITY_FATAL && *number != CALLED_IN_TRANSACTION,
+        _ => false,
     }
 }
 

@@ -220,6 +220,9 @@ impl MssqlProviderBuilder {
             ("idle_timeout", self.idle_timeout),
             ("max_lifetime", self.max_lifetime),
         ])?;
+        if let Polling::Long { repoll_min, .. } = self.polling {
+            check_durations(&[("repoll_min", repoll_min)])?;
+        }
         Ok(Options {
             host: string.host,
             port: string.port.unwrap_or(1433),

@@ -8,6 +8,9 @@ use tokio::time::Instant;
 
 use crate::retry::jittered;
 
+/// A hint of the database is never taken as a reason to ask again at once.
+const HINT_MIN: Duration = Duration::from_millis(2);
+
 /// What a waiting fetch can take.
 pub(crate) trait Interest: Clone + PartialEq + Send {
     /// A piece of work as far as it decides who can take it.
@@ -33,12 +36,27 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
+/// Why a fetch should ask the database.
+enum Signal<W> {
+    /// This work was committed.
+    Work(W),
+    /// Another fetch found more than it expected, so there may be more.
+    Look,
+}
+
 struct Waiter<I: Interest> {
     id: u64,
     interest: I,
     notify: Arc<Notify>,
-    signal: Option<I::Work>,
+    signal: Option<Signal<I::Work>>,
     is_waiting: bool,
+}
+
+impl<I: Interest> Waiter<I> {
+    fn wake(&mut self, signal: Signal<I::Work>) {
+        self.signal = Some(signal);
+        self.notify.notify_one();
+    }
 }
 
 /// When fetches of one interest ask the database next. They share this, so that ten waiting
@@ -52,9 +70,52 @@ struct Schedule<I> {
 struct State<I: Interest> {
     next_id: u64,
     waiters: Vec<Waiter<I>>,
+    /// One for each interest that somebody in the line has.
     schedules: Vec<Schedule<I>>,
-    /// Work that becomes visible later, by the local clock.
-    due: Vec<(Instant, I::Work)>,
+}
+
+impl<I: Interest> State<I> {
+    fn waiter(&mut self, id: u64) -> Option<&mut Waiter<I>> {
+        self.waiters.iter_mut().find(|waiter| waiter.id == id)
+    }
+
+    fn schedule(&mut self, interest: &I) -> Option<&mut Schedule<I>> {
+        self.schedules
+            .iter_mut()
+            .find(|schedule| schedule.interest == *interest)
+    }
+
+    /// Decides what a fetch has to do now that its last query found nothing.
+    fn next(&mut self, place: &mut Place<'_, I>, now: Instant) -> Next {
+        if let Some(waiter) = self.waiter(place.id) {
+            if let Some(signal) = waiter.signal.take() {
+                waiter.is_waiting = false;
+                place.in_hand = Some(signal);
+                return Next::Poll;
+            }
+            waiter.is_waiting = true;
+        }
+        let repoll_max = place.repoll.max;
+        let Some(schedule) = self.schedule(&place.interest) else {
+            return Next::Poll;
+        };
+        if schedule.next_at > now {
+            return Next::SleepUntil(schedule.next_at);
+        }
+        schedule.interval = (schedule.interval * 2).min(repoll_max);
+        schedule.next_at = now + jittered(schedule.interval);
+        place.in_hand = Some(Signal::Look);
+        if let Some(waiter) = self.waiter(place.id) {
+            waiter.is_waiting = false;
+        }
+        Next::Poll
+    }
+}
+
+/// What a fetch has to do now.
+enum Next {
+    Poll,
+    SleepUntil(Instant),
 }
 
 /// The waiting fetches of one queue.
@@ -68,7 +129,6 @@ impl<I: Interest> Line<I> {
             next_id: 0,
             waiters: Vec::new(),
             schedules: Vec::new(),
-            due: Vec::new(),
         };
         Self {
             state: Mutex::new(state),
@@ -93,6 +153,15 @@ impl<I: Interest> Line<I> {
             signal: None,
             is_waiting: false,
         });
+        if state.schedule(&interest).is_none() {
+            let next_at = Instant::now() + jittered(repoll.min);
+            let interest = interest.clone();
+            state.schedules.push(Schedule {
+                interest,
+                interval: repoll.min,
+                next_at,
+            });
+        }
         drop(state);
         Place {
             line: self,
@@ -112,8 +181,7 @@ impl<I: Interest> Line<I> {
         let chosen = state.waiters.iter().position(|w| w.is_waiting && fits(w));
         let chosen = chosen.or_else(|| state.waiters.iter().position(fits));
         if let Some(waiter) = chosen.and_then(|at| state.waiters.get_mut(at)) {
-            waiter.signal = Some(work);
-            waiter.notify.notify_one();
+            waiter.wake(Signal::Work(work));
         }
     }
 
@@ -121,81 +189,25 @@ impl<I: Interest> Line<I> {
     pub(crate) fn signal_all(&self, work: &I::Work) {
         let mut state = self.lock();
         for waiter in state.waiters.iter_mut().filter(|w| w.interest.fits(work)) {
-            waiter.signal = Some(work.clone());
-            waiter.notify.notify_one();
+            waiter.wake(Signal::Work(work.clone()));
         }
     }
 
-    /// Like [`Line::signal`], later.
-    pub(crate) fn signal_at(&self, at: Instant, work: I::Work) {
+    /// Work becomes visible at this time: whoever can take it asks the database then. A fetch
+    /// that comes later learns the time from the database.
+    pub(crate) fn signal_at(&self, at: Instant, work: &I::Work) {
         let mut state = self.lock();
-        let is_first = state.due.iter().all(|(due, _)| at < *due);
-        state.due.push((at, work));
-        if is_first {
-            // Everybody's alarm is set to something later; they wake only to set it anew.
-            state.waiters.iter().for_each(|w| w.notify.notify_one());
+        let mut is_earlier = false;
+        for schedule in state.schedules.iter_mut().filter(|s| s.interest.fits(work)) {
+            is_earlier |= at < schedule.next_at;
+            schedule.next_at = schedule.next_at.min(at);
         }
-    }
-}
-
-/// What a fetch has to do now.
-enum Next {
-    Poll,
-    SleepUntil(Instant),
-}
-
-impl<I: Interest> State<I> {
-    fn schedule(&mut self, interest: &I, repoll: Repoll, now: Instant) -> &mut Schedule<I> {
-        let at = match self.schedules.iter().position(|s| s.interest == *interest) {
-            Some(at) => at,
-            None => {
-                self.schedules.push(Schedule {
-                    interest: interest.clone(),
-                    interval: repoll.min,
-                    next_at: now + jittered(repoll.min),
-                });
-                self.schedules.len() - 1
-            }
-        };
-        &mut self.schedules[at]
-    }
-
-    fn next(&mut self, place: &mut Place<'_, I>, now: Instant) -> Next {
-        if let Some(waiter) = self.waiters.iter_mut().find(|w| w.id == place.id) {
-            waiter.is_waiting = true;
-            if let Some(work) = waiter.signal.take() {
-                waiter.is_waiting = false;
-                place.in_hand = Some(work);
-                return Next::Poll;
-            }
-        }
-        let mut wake_at: Option<Instant> = None;
-        for (at, (due, work)) in self.due.iter().enumerate() {
-            if !place.interest.fits(work) {
-                continue;
-            }
-            if *due <= now {
-                let (_, work) = self.due.swap_remove(at);
-                self.stop_waiting(place.id);
-                place.in_hand = Some(work);
-                return Next::Poll;
-            }
-            wake_at = Some(wake_at.map_or(*due, |earliest| earliest.min(*due)));
-        }
-        let schedule = self.schedule(&place.interest.clone(), place.repoll, now);
-        if schedule.next_at <= now {
-            schedule.interval = (schedule.interval * 2).min(place.repoll.max);
-            schedule.next_at = now + jittered(schedule.interval);
-            self.stop_waiting(place.id);
-            return Next::Poll;
-        }
-        let repoll_at = schedule.next_at;
-        Next::SleepUntil(wake_at.map_or(repoll_at, |due| due.min(repoll_at)))
-    }
-
-    fn stop_waiting(&mut self, id: u64) {
-        if let Some(waiter) = self.waiters.iter_mut().find(|w| w.id == id) {
-            waiter.is_waiting = false;
+        if is_earlier {
+            // They wake only to set their alarms anew.
+            state
+                .waiters
+                .iter()
+                .for_each(|waiter| waiter.notify.notify_one());
         }
     }
 }
@@ -208,7 +220,7 @@ pub(crate) struct Place<'a, I: Interest> {
     repoll: Repoll,
     notify: Arc<Notify>,
     /// The signal that led to the query now under way. Lost only if that query finds work.
-    in_hand: Option<I::Work>,
+    in_hand: Option<Signal<I::Work>>,
 }
 
 impl<I: Interest> Place<'_, I> {
@@ -218,18 +230,19 @@ impl<I: Interest> Place<'_, I> {
     pub(crate) async fn wait(&mut self, deadline: Instant, next_ready: Option<Instant>) -> Woken {
         self.in_hand = None;
         if let Some(next_ready) = next_ready {
-            let mut state = self.line.lock();
-            let schedule = state.schedule(&self.interest, self.repoll, Instant::now());
-            schedule.next_at = schedule.next_at.min(next_ready);
+            let at = next_ready.max(Instant::now() + HINT_MIN);
+            if let Some(schedule) = self.line.lock().schedule(&self.interest) {
+                schedule.next_at = schedule.next_at.min(at);
+            }
         }
-        let notify = self.notify.clone();
+        let (line, notify) = (self.line, self.notify.clone());
         loop {
             let now = Instant::now();
-            let line = self.line;
+            if deadline <= now {
+                return Woken::TimedOut;
+            }
             let wake_at = match line.lock().next(self, now) {
-                Next::Poll if now < deadline => return Woken::PollAgain,
-                Next::Poll => return Woken::TimedOut,
-                Next::SleepUntil(_) if deadline <= now => return Woken::TimedOut,
+                Next::Poll => return Woken::PollAgain,
                 Next::SleepUntil(at) => at.min(deadline),
             };
             // An elapsed sleep and a notification both mean: look again.
@@ -237,14 +250,24 @@ impl<I: Interest> Place<'_, I> {
         }
     }
 
-    /// The last query found work: the signal is used up, and more work is likely soon.
+    /// The last query found work: the signal is used up, and more work is likely soon. Work that
+    /// nobody signalled may have come in numbers, so another fetch is sent to look.
     pub(crate) fn found(mut self) {
-        self.in_hand = None;
-        let (repoll, now) = (self.repoll, Instant::now());
+        let signal = self.in_hand.take();
         let mut state = self.line.lock();
-        let schedule = state.schedule(&self.interest, repoll, now);
-        schedule.interval = repoll.min;
-        schedule.next_at = now + jittered(repoll.min);
+        let interval = self.repoll.min;
+        if let Some(schedule) = state.schedule(&self.interest) {
+            schedule.interval = interval;
+            schedule.next_at = schedule.next_at.min(Instant::now() + jittered(interval));
+        }
+        if matches!(signal, Some(Signal::Look)) {
+            let idle = |w: &&mut Waiter<I>| {
+                w.is_waiting && w.signal.is_none() && w.interest == self.interest
+            };
+            if let Some(waiter) = state.waiters.iter_mut().find(idle) {
+                waiter.wake(Signal::Look);
+            }
+        }
     }
 }
 
@@ -256,15 +279,15 @@ impl<I: Interest> Drop for Place<'_, I> {
             None => None,
         };
         if !state.waiters.iter().any(|w| w.interest == self.interest) {
-            let interest = self.interest.clone();
-            // Nobody is left to be late for; a stale interval would only grow the list.
             state
                 .schedules
-                .retain(|s| s.interest != interest || s.interval > self.repoll.min);
+                .retain(|schedule| schedule.interest != self.interest);
         }
         drop(state);
-        for work in [signal, self.in_hand.take()].into_iter().flatten() {
-            self.line.signal(work);
+        for signal in [signal, self.in_hand.take()].into_iter().flatten() {
+            if let Signal::Work(work) = signal {
+                self.line.signal(work);
+            }
         }
     }
 }
@@ -350,21 +373,39 @@ mod tests {
         assert_eq!(second.wait(soon(1), None).await, Woken::TimedOut);
     }
 
+    /// How a wait ended and after how many seconds; work is assumed to be found.
+    async fn find(mut place: Place<'_, Number>) -> (Woken, u64) {
+        let start = Instant::now();
+        let woken = place.wait(soon(9), None).await;
+        if woken == Woken::PollAgain {
+            place.found();
+        }
+        (woken, start.elapsed().as_secs())
+    }
+
     #[tokio::test(start_paused = true)]
     async fn later_work_wakes_one_fetch_when_it_is_due() {
         let line = Line::new();
         let (mut a, mut b) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
+        line.signal_at(soon(5), &1);
+        line.signal_at(soon(3), &1);
         let start = Instant::now();
-        line.signal_at(soon(5), 1);
-        line.signal_at(soon(3), 1);
-        let (woken_a, woken_b) = tokio::join!(
-            async { (a.wait(soon(9), None).await, start.elapsed()) },
-            async { (b.wait(soon(9), None).await, start.elapsed()) }
-        );
-        assert_eq!((woken_a.0, woken_b.0), (Woken::PollAgain, Woken::PollAgain));
-        let mut times = [woken_a.1.as_secs(), woken_b.1.as_secs()];
-        times.sort_unstable();
-        assert_eq!(times, [3, 5]);
+        let woken = tokio::select! {
+            woken = a.wait(soon(9), None) => woken,
+            woken = b.wait(soon(9), None) => woken,
+        };
+        assert_eq!((woken, start.elapsed().as_secs()), (Woken::PollAgain, 3));
+        let both = tokio::join!(a.wait(soon(9), None), b.wait(soon(9), None));
+        assert_eq!(both, (Woken::TimedOut, Woken::TimedOut));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fetch_that_found_unexpected_work_sends_another_to_look() {
+        let line = Line::new();
+        let (a, b) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
+        line.signal_at(soon(3), &1);
+        let both = tokio::join!(find(a), find(b));
+        assert_eq!(both, ((Woken::PollAgain, 3), (Woken::PollAgain, 3)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -125,7 +125,7 @@ impl Wakeups {
         if delay.is_zero() {
             self.orchestrations.signal(());
         } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
-            self.orchestrations.signal_at(at, ());
+            self.orchestrations.signal_at(at, &());
         }
     }
 
@@ -155,7 +155,7 @@ impl Wakeups {
         if delay.is_zero() {
             self.work_ready(work);
         } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
-            self.workers.signal_at(at, work);
+            self.workers.signal_at(at, &work);
         }
     }
 

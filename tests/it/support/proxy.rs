@@ -239,7 +239,9 @@ fn procedure_of(frame: &[u8]) -> Option<String> {
         .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
         .collect();
     let name = String::from_utf16(&name).ok()?;
-    name.rsplit('.').next().map(ToOwned::to_owned)
+    name.rsplit('.')
+        .next()
+        .map(|name| name.trim_matches(['[', ']']).to_owned())
 }
 
 /// A reply that holds nothing but an error.
