@@ -90,15 +90,6 @@ impl Message<'_> {
     }
 }
 
-/// A work item for the worker queue, taken apart.
-pub(crate) struct Activity<'a> {
-    pub(crate) instance: &'a str,
-    pub(crate) execution_id: u64,
-    pub(crate) activity_id: u64,
-    pub(crate) session_id: Option<&'a str>,
-    pub(crate) tag: Option<&'a str>,
-}
-
 /// The instance that a message is for; `None` for work items, which no orchestration takes.
 #[allow(
     unreachable_patterns,
@@ -143,29 +134,6 @@ pub(crate) fn message(item: &WorkItem) -> Result<Message<'_>, CallError> {
     })
 }
 
-/// Takes a work item apart.
-pub(crate) fn activity(item: &WorkItem) -> Result<Activity<'_>, CallError> {
-    match item {
-        WorkItem::ActivityExecute {
-            instance,
-            execution_id,
-            id,
-            session_id,
-            tag,
-            ..
-        } => Ok(Activity {
-            instance,
-            execution_id: *execution_id,
-            activity_id: *id,
-            session_id: session_id.as_deref(),
-            tag: tag.as_deref(),
-        }),
-        _ => Err(CallError::Data(
-            "only ActivityExecute belongs in the worker queue".to_owned(),
-        )),
-    }
-}
-
 /// `@history`: the events as they are to be stored.
 pub(crate) fn history(events: &[Event]) -> Result<Option<String>, CallError> {
     list(events, |_, event| {
@@ -181,14 +149,25 @@ pub(crate) fn history(events: &[Event]) -> Result<Option<String>, CallError> {
 /// `@worker_items`.
 pub(crate) fn worker_items(items: &[WorkItem]) -> Result<Option<String>, CallError> {
     list(items, |ord, item| {
-        let activity = activity(item)?;
+        let WorkItem::ActivityExecute {
+            instance,
+            execution_id,
+            id,
+            session_id,
+            tag,
+            ..
+        } = item
+        else {
+            let reason = "only ActivityExecute belongs in the worker queue";
+            return Err(CallError::Data(reason.to_owned()));
+        };
         Ok(WorkerRow {
             ord,
-            instance_id: activity.instance,
-            execution_id: activity.execution_id,
-            activity_id: activity.activity_id,
-            session_id: activity.session_id,
-            tag: activity.tag,
+            instance_id: instance,
+            execution_id: *execution_id,
+            activity_id: *id,
+            session_id: session_id.as_deref(),
+            tag: tag.as_deref(),
             payload: to_json(item)?,
         })
     })

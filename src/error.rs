@@ -24,6 +24,8 @@ const PASSING: &[u32] = &[
 const SEVERITY_RESOURCES: u8 = 17;
 /// Severities from here on end the connection.
 pub(crate) const SEVERITY_FATAL: u8 = 20;
+/// The numbers that our procedures raise, as `docs/errors.md` lists them. All are permanent.
+const OURS: std::ops::RangeInclusive<u32> = 51_000..=51_099;
 /// Ours: a procedure was called inside a transaction.
 pub(crate) const CALLED_IN_TRANSACTION: u32 = 51_000;
 /// The login was refused.
@@ -44,8 +46,7 @@ pub enum ErrorClass {
 /// whether trying again can help.
 #[must_use]
 pub fn classify(number: u32, severity: u8) -> ErrorClass {
-    let is_ours = (51_000..52_000).contains(&number);
-    if PASSING.contains(&number) || (!is_ours && severity >= SEVERITY_RESOURCES) {
+    if PASSING.contains(&number) || (!OURS.contains(&number) && severity >= SEVERITY_RESOURCES) {
         ErrorClass::Retryable
     } else {
         ErrorClass::Permanent
@@ -251,9 +252,38 @@ mod tests {
 
     #[test]
     fn our_own_numbers_are_permanent() {
-        for number in 51_000..51_100 {
+        for number in OURS {
             assert_eq!(classify(number, 16), ErrorClass::Permanent, "{number}");
         }
+    }
+
+    /// The numbers that follow THROW in the procedures.
+    fn thrown() -> std::collections::BTreeSet<u32> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/procedures");
+        let files = std::fs::read_dir(folder).unwrap();
+        let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        let numbers = |text: String| -> Vec<u32> {
+            let throws = text
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix("THROW "));
+            throws
+                .map(|rest| rest.split(',').next().unwrap().parse().unwrap())
+                .collect()
+        };
+        texts.flat_map(numbers).collect()
+    }
+
+    #[test]
+    fn numbers_that_procedures_throw_are_the_documented_ones() {
+        let document = include_str!("../docs/errors.md");
+        let rows = document
+            .lines()
+            .filter_map(|line| line.strip_prefix("| 51"));
+        let documented: std::collections::BTreeSet<u32> = rows
+            .map(|row| format!("51{}", &row[..3]).parse().unwrap())
+            .collect();
+        assert_eq!(documented, thrown());
+        assert!(documented.iter().all(|number| OURS.contains(number)));
     }
 
     #[test]

@@ -92,10 +92,13 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Longest duration that is sent: far beyond any calendar, and the procedures can add it to the
+/// clock without overflow.
+const MILLIS_MAX: u128 = 9_000_000_000_000_000;
+
 /// Whole milliseconds, saturating; a duration above zero never becomes zero.
 pub(crate) fn millis(value: Duration) -> i64 {
-    let millis = i64::try_from(value.as_millis()).unwrap_or(i64::MAX / 4);
-    let millis = millis.min(i64::MAX / 4);
+    let millis = value.as_millis().min(MILLIS_MAX) as i64;
     if millis == 0 && !value.is_zero() {
         1
     } else {
