@@ -58,7 +58,7 @@ pub enum SessionValue {
     TextSize,
     /// @@MICROSOFTVERSION.
     MicrosoftVersion,
-    /// @@DBTS is not offered; XACT_STATE().
+    /// XACT_STATE().
     XactState,
     /// ERROR_NUMBER().
     ErrorNumber,

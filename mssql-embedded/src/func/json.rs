@@ -81,7 +81,7 @@ fn value(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
         return Ok(Value::Null);
     };
     let found = json::json_value(s, &JsonPath::parse(path)?)?;
-    Ok(found.map_or(Value::Null, |v| Value::Str(v.into())))
+    Ok(found.map_or(Value::Null, Value::Str))
 }
 
 fn bind_query(args: &[Arg]) -> SqlResult<Signature> {

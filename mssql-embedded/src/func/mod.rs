@@ -121,10 +121,8 @@ const ABSENT: &[&str] = &[
     "@@TOTAL_WRITE",
     "@@MAX_CONNECTIONS",
     "APPROX_COUNT_DISTINCT",
-    "AT TIME ZONE",
     "BINARY_CHECKSUM",
     "BIT_COUNT",
-    "CERTENCODED",
     "CHECKSUM",
     "CHECKSUM_AGG",
     "COMPRESS",
@@ -171,7 +169,6 @@ const ABSENT: &[&str] = &[
     "TRY_PARSE",
     "UPDATE",
     "COLUMNS_UPDATED",
-    "XACT_ID",
 ];
 
 /// The error for a function that [`lookup`] does not find: refused by name when SQL Server has it,

@@ -1,8 +1,10 @@
 //! Arithmetic: the types of the operators and their evaluation.
 
+use std::sync::Arc;
+
 use super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY};
 use super::precedence::{check_implicit, common_type, concat_type};
-use super::{DataType, Value, decimal, errors};
+use super::{DataType, Length, Value, decimal, errors};
 use crate::ast::BinaryOp;
 use crate::error::SqlResult;
 
@@ -216,14 +218,13 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Va
             exact(op, (*x, *s), (*y, *t), ty)
         }
         (Value::Str(x), Value::Str(y)) => {
-            let joined: Vec<u16> = x.iter().chain(y.iter()).copied().collect();
-            let limit = match ty.length() {
-                Some(super::Length::Limited(n)) => usize::from(n),
-                _ => usize::MAX,
+            let joined: Arc<[u16]> = x.iter().chain(y.iter()).copied().collect();
+            let Some(Length::Limited(limit)) = ty.length() else {
+                return Ok(Value::Str(joined));
             };
-            Ok(Value::Str(
-                super::text::fitting_prefix(&joined, ty, limit).into(),
-            ))
+            let kept = super::text::fitting_prefix(&joined, ty, usize::from(limit));
+            let whole = kept.len() == joined.len();
+            Ok(Value::Str(if whole { joined } else { kept.into() }))
         }
         (Value::Bytes(x), Value::Bytes(y)) => {
             let joined: Vec<u8> = x.iter().chain(y.iter()).copied().collect();

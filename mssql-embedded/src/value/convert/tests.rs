@@ -182,6 +182,25 @@ fn dates() {
 }
 
 #[test]
+fn styles_decide_the_order_of_numeric_dates() {
+    let read = |style| {
+        cast(
+            &Value::text("03/04/2024"),
+            &vc(10),
+            &D::Date,
+            Some(style),
+            CastMode::Explicit,
+        )
+    };
+    let april = parsed("2024-04-03", D::Date).unwrap();
+    let march = parsed("2024-03-04", D::Date).unwrap();
+    assert_eq!(read(103).unwrap(), april);
+    assert_eq!(read(101).unwrap(), march);
+    assert_eq!(read(99).unwrap_err().number, 9809);
+    assert_eq!(read(130).unwrap_err().number, 40517);
+}
+
+#[test]
 fn binary() {
     let bin = D::VarBinary(Length::Limited(30));
     let four = convert(Value::Int(258), &D::Int, &bin).unwrap();

@@ -49,7 +49,8 @@ fn fit(mut bytes: Vec<u8>, right_aligned: bool, to: &DataType, mode: CastMode) -
     if let Some(Length::Limited(n)) = to.length() {
         let limit = usize::from(n);
         if bytes.len() > limit {
-            if mode == CastMode::Store && bytes[limit..].iter().any(|b| *b != 0) {
+            // Numbers lose their leading bytes in silence, whatever the target.
+            if mode == CastMode::Store && !right_aligned && bytes[limit..].iter().any(|b| *b != 0) {
                 return Err(would_truncate());
             }
             if right_aligned {

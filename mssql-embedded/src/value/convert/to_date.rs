@@ -71,7 +71,7 @@ fn from_bytes(bytes: &[u8]) -> Option<Moment> {
 }
 
 fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> SqlResult<Value> {
-    let day_first = matches!(style, Some(3 | 4 | 5 | 103 | 104 | 105));
+    let day_first = reads_day_first(style, from, to)?;
     let syntax = || match to {
         DataType::SmallDateTime => SqlError::with(
             295,
@@ -100,4 +100,30 @@ fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> Sql
         offset,
     }
     .to_value(from, to)
+}
+
+/// Whether a style puts the day before the month in numeric dates.
+///
+/// # Errors
+///
+/// 9809 for a style that does not exist; the styles with a two-digit year first and the Hijri ones
+/// are refused, since the text would be misread.
+fn reads_day_first(style: Option<i32>, from: &DataType, to: &DataType) -> SqlResult<bool> {
+    match style {
+        Some(3 | 4 | 5 | 103 | 104 | 105) => Ok(true),
+        None
+        | Some(
+            0 | 1 | 6..=10 | 12..=14 | 20..=25 | 100..=102 | 106..=114 | 120 | 121 | 126 | 127,
+        ) => Ok(false),
+        Some(style @ (2 | 11 | 130 | 131)) => Err(SqlError::unsupported(format!(
+            "reading a date with style {style}"
+        ))),
+        Some(style) => {
+            let (from, to) = (from.error_name(), to.error_name());
+            Err(SqlError::new(
+                9809,
+                format!("The style {style} is not supported for conversions from {from} to {to}."),
+            ))
+        }
+    }
 }

@@ -24,13 +24,13 @@ pub fn open_json(text: &[u16], path: &JsonPath) -> SqlResult<Vec<KeyValueType>> 
     let mut rows = Vec::new();
     for_each(text, path, |item| {
         let key = match item.key {
-            Key::Member(key) => Value::Str(Found::new(text, key).scalar_text().into()),
+            Key::Member(key) => Value::Str(Found::new(text, key).scalar_text()),
             Key::Element(index) => Value::text(&index.to_string()),
         };
         let found = Found::new(text, item.value);
         let value = match found.kind {
             Kind::Null => Value::Null,
-            _ => Value::Str(found.scalar_text().into()),
+            _ => Value::Str(found.scalar_text()),
         };
         rows.push((key, value, found.kind as i64));
         Ok(())
@@ -279,13 +279,13 @@ impl JsonColumn {
             .unwrap_or(super::super::Collation::SqlLatin1CiAs);
         let from = DataType::nvarchar_max(collation);
         if self.ty == from {
-            return Ok(Value::Str(value.into()));
+            return Ok(Value::Str(value));
         }
         // A number may be written with an exponent, which only FLOAT reads from text.
         let exponent = found.kind == Kind::Number
             && (self.ty.is_numeric())
             && value.iter().any(|u| matches!(*u, 0x45 | 0x65));
-        let value = Value::Str(value.into());
+        let value = Value::Str(value);
         if exponent {
             let float = cast(&value, &from, &DataType::Float, None, CastMode::Assign)?;
             return cast(&float, &DataType::Float, &self.ty, None, CastMode::Assign);

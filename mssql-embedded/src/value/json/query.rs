@@ -1,5 +1,7 @@
 //! Finding a value by path: JSON_VALUE, JSON_QUERY, ISJSON.
 
+use std::sync::Arc;
+
 use super::escape::unescape;
 use super::path::{JsonPath, Step};
 use super::scan::{Kind, Scanner, Span};
@@ -28,11 +30,11 @@ impl<'a> Found<'a> {
     }
 
     /// The text of a scalar: a string without quotes and escapes, anything else as written.
-    pub fn scalar_text(&self) -> Vec<u16> {
+    pub fn scalar_text(&self) -> Arc<[u16]> {
         match self.kind {
-            Kind::String if self.escaped => unescape(&self.raw[1..self.raw.len() - 1]),
-            Kind::String => self.raw[1..self.raw.len() - 1].to_vec(),
-            _ => self.raw.to_vec(),
+            Kind::String if self.escaped => unescape(&self.raw[1..self.raw.len() - 1]).into(),
+            Kind::String => self.raw[1..self.raw.len() - 1].into(),
+            _ => self.raw.into(),
         }
     }
 }
@@ -143,7 +145,7 @@ pub(super) fn string_truncated() -> SqlError {
 /// # Errors
 ///
 /// 13609 for malformed text; in strict mode 13608, 13623 and 13625.
-pub fn json_value(text: &[u16], path: &JsonPath) -> SqlResult<Option<Vec<u16>>> {
+pub fn json_value(text: &[u16], path: &JsonPath) -> SqlResult<Option<Arc<[u16]>>> {
     let Some(found) = find_in(text, path, 2)? else {
         return Ok(None);
     };

@@ -303,12 +303,9 @@ impl<'a> Scanner<'a> {
 
     fn push(&mut self, open: &mut Vec<u8>, close: u8) -> SqlResult<()> {
         if open.len() == MAX_DEPTH {
-            return Err(SqlError::with(
-                13603,
-                16,
-                self.state,
-                format!("JSON text exceeds the nesting depth of {MAX_DEPTH} levels."),
-            ));
+            return Err(SqlError::unsupported(format!(
+                "JSON nested deeper than {MAX_DEPTH} levels"
+            )));
         }
         open.push(close);
         self.pos += 1;
