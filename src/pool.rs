@@ -135,6 +135,7 @@ impl Manager {
             Encrypt::Required => EncryptionLevel::Required,
             Encrypt::Strict => EncryptionLevel::Strict,
             Encrypt::LoginOnly => EncryptionLevel::Off,
+            Encrypt::Plaintext => EncryptionLevel::NotSupported,
         });
         if options.trust_server_certificate {
             config.trust_cert();

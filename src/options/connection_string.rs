@@ -14,6 +14,8 @@ pub enum Encrypt {
     Strict,
     /// Only the login is encrypted. For servers on this machine or a trusted network.
     LoginOnly,
+    /// Nothing is encrypted, the password neither. For servers in this process.
+    Plaintext,
 }
 
 /// A connection string, taken apart. `Debug` is not implemented: it holds a password.
@@ -323,6 +325,7 @@ fn encrypt(value: &str) -> Result<Encrypt, OptionsError> {
         "true" | "yes" | "mandatory" => Ok(Encrypt::Required),
         "strict" => Ok(Encrypt::Strict),
         "false" | "no" | "optional" => Ok(Encrypt::LoginOnly),
+        "danger_plaintext" => Ok(Encrypt::Plaintext),
         _ => Err(invalid("encrypt", value, "true, strict or false")),
     }
 }

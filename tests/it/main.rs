@@ -4,6 +4,7 @@ mod conformance;
 mod e2e;
 mod faults;
 mod interleavings;
+mod lanes;
 mod migrations;
 mod payloads;
 mod permissions;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::{SnapshotReads, connection_string, external};
+use crate::support::database::{SnapshotReads, TestSchema, connection_string, external};
+use crate::support::items::create;
 
 async fn refusal(url: &str, schema: &str) -> String {
     let builder = MssqlProvider::builder(url).schema(schema);
@@ -116,4 +117,32 @@ async fn unknown_database_is_named() {
         message.ends_with("check its name and the login's access to it"),
         "{message}"
     );
+}
+
+/// The embedded server's certificate is its own, so nobody vouches for it.
+#[tokio::test]
+async fn untrusted_certificate_is_named() {
+    let Some(url) = embedded("trustServerCertificate", "false") else {
+        return;
+    };
+    let message = refusal(&url.replace("encrypt=false", "encrypt=true"), "s").await;
+    assert!(
+        message.starts_with("connection failed: TLS with 127.0.0.1:"),
+        "{message}"
+    );
+    assert!(
+        message.contains("trustServerCertificate=true on a trusted network"),
+        "{message}"
+    );
+}
+
+/// Encrypted from the first request to the last.
+#[tokio::test]
+async fn encrypted_connections_work_when_the_certificate_is_trusted() {
+    let Some(url) = embedded("encrypt", "true") else {
+        return;
+    };
+    let schema = TestSchema::at(url);
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
 }
