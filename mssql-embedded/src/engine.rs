@@ -1,11 +1,25 @@
 //! The engine: the state all sessions share, behind one latch.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
 use parking_lot::Mutex;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Database, Login, ObjectId};
 use crate::clock::Clock;
+use crate::controls::Controls;
+use crate::error::{SqlError, SqlResult};
 use crate::lock::LockManager;
+use crate::session::Module;
 use crate::storage::Store;
+use crate::value::Collation;
+
+/// How many dynamic texts are kept compiled.
+const TEXTS_KEPT: usize = 2_000;
+
+/// The first session id; SQL Server keeps those up to 50 for itself.
+const FIRST_SPID: u16 = 51;
 
 /// One running engine.
 #[derive(Debug, Default)]
@@ -14,6 +28,11 @@ pub struct Engine {
     pub(crate) state: Mutex<State>,
     /// The time.
     pub clock: Clock,
+    /// The tester's controls.
+    pub controls: Controls,
+    /// Compiled texts.
+    pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
+    next_spid: AtomicU16,
 }
 
 /// What the latch protects.
@@ -25,4 +44,105 @@ pub struct State {
     pub store: Store,
     /// Locks.
     pub locks: LockManager,
+    /// Compiled procedures with the version they were compiled from.
+    pub(crate) modules: HashMap<ObjectId, (u64, Arc<Module>)>,
+    versions: u64,
+}
+
+impl State {
+    /// A version number no definition had before.
+    pub fn next_version(&mut self) -> u64 {
+        self.versions += 1;
+        self.versions
+    }
+}
+
+/// How an engine starts.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// The password of sa.
+    pub sa_password: String,
+    /// The collation of master and of new databases.
+    pub collation: Collation,
+    /// READ_COMMITTED_SNAPSHOT of master.
+    pub read_committed_snapshot: bool,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            sa_password: String::new(),
+            collation: Collation::SqlLatin1CiAs,
+            read_committed_snapshot: false,
+        }
+    }
+}
+
+impl Engine {
+    /// A new engine with an empty master database and the login sa.
+    pub fn new(options: &EngineOptions) -> Arc<Self> {
+        let engine = Self {
+            next_spid: AtomicU16::new(FIRST_SPID),
+            ..Self::default()
+        };
+        let mut state = engine.state.lock();
+        let mut master = Database::new(1, "master", options.collation);
+        master.read_committed_snapshot = options.read_committed_snapshot;
+        // SQL Server's master allows SNAPSHOT isolation, always.
+        master.allow_snapshot_isolation = true;
+        state.catalog.databases.insert("master".to_owned(), master);
+        state.catalog.next_object_id = 100_000;
+        state.catalog.logins.insert(
+            "sa".to_owned(),
+            Login {
+                name: "sa".to_owned(),
+                id: 1,
+                password: options.sa_password.clone(),
+                sysadmin: true,
+                default_database: "master".to_owned(),
+            },
+        );
+        drop(state);
+        Arc::new(engine)
+    }
+
+    /// A session id. After 65,000 sessions the numbers come round again; a test server has not that
+    /// many at once.
+    pub(crate) fn new_session(&self) -> u16 {
+        let spid = self.next_spid.fetch_add(1, Ordering::Relaxed);
+        if spid < FIRST_SPID {
+            self.next_spid.store(FIRST_SPID + 1, Ordering::Relaxed);
+            return FIRST_SPID;
+        }
+        self.controls.session_started(spid);
+        spid
+    }
+
+    /// Forgets a session.
+    pub(crate) fn end_session(&self, spid: u16) {
+        self.controls.session_ended(spid);
+    }
+
+    /// KILL.
+    pub(crate) fn kill(&self, spid: i64) -> SqlResult<()> {
+        let known = u16::try_from(spid).is_ok_and(|s| self.controls.cut_session(s));
+        if known {
+            return Ok(());
+        }
+        Err(SqlError::with(
+            6106,
+            16,
+            2,
+            format!("Process ID {spid} is not an active process ID."),
+        ))
+    }
+
+    /// Keeps a compiled text; when there are too many, all are forgotten.
+    pub(crate) fn keep_text(&self, key: String, module: &Arc<Module>) {
+        let mut texts = self.texts.lock();
+        if texts.len() >= TEXTS_KEPT {
+            texts.clear();
+        }
+        texts.insert(key, Arc::clone(module));
+    }
 }

@@ -42,6 +42,17 @@ pub struct Stats {
     pub escalations: u64,
 }
 
+impl Stats {
+    /// Adds another count.
+    pub fn add(&mut self, other: &Self) {
+        self.rows_read += other.rows_read;
+        self.rows_written += other.rows_written;
+        self.locks_taken += other.locks_taken;
+        self.lock_waits += other.lock_waits;
+        self.escalations += other.escalations;
+    }
+}
+
 /// What an operation on rows needs: the latch, the transaction and how to wait.
 pub struct Access<'a, 'e> {
     /// The latch.

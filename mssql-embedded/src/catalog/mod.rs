@@ -1,11 +1,17 @@
 //! What exists: databases, schemas, tables, procedures, principals.
 
 mod database;
+mod functions;
+mod init;
+mod lookup;
+pub mod property;
 mod system_view;
 mod table;
+mod views;
 
 pub use database::*;
-pub use system_view::system_view;
+pub use functions::catalog_function;
+pub use system_view::{system_rows, system_view};
 pub use table::*;
 
 /// The identifier of an object, unique in the whole engine.

@@ -42,7 +42,7 @@ mod tests;
 pub use go::split_go;
 pub use render::{render_condition, render_expr};
 
-use crate::ast::Batch;
+use crate::ast::{Batch, ObjectName, ProcParam};
 use crate::error::SqlResult;
 
 /// Session settings that change how text is read.
@@ -70,4 +70,34 @@ impl Default for ParseOptions {
 pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
     let tokens = lexer::tokenize(text, options.quoted_identifier)?;
     cursor::Parser::new(text, tokens).batch()
+}
+
+/// Parses a dotted name on its own, as OBJECT_ID, RPC requests and EXEC @name carry it.
+///
+/// # Errors
+///
+/// A syntax error when the text is anything else.
+pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
+    let tokens = lexer::tokenize(text, true)?;
+    let mut parser = cursor::Parser::new(text, tokens);
+    let name = parser.object_name()?;
+    if !parser.at_end() {
+        return Err(parser.fail());
+    }
+    Ok(name)
+}
+
+/// Parses the parameter list of sp_executesql: `@a INT, @b NVARCHAR(20) OUTPUT`.
+///
+/// # Errors
+///
+/// A syntax error when the text is anything else.
+pub fn parse_parameters(text: &str) -> SqlResult<Vec<ProcParam>> {
+    let tokens = lexer::tokenize(text, true)?;
+    let mut parser = cursor::Parser::new(text, tokens);
+    let params = parser.proc_params()?;
+    if !parser.at_end() {
+        return Err(parser.fail());
+    }
+    Ok(params)
 }

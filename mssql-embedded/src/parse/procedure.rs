@@ -58,7 +58,8 @@ impl Parser<'_> {
         Ok(Ddl::CreateProcedure(procedure))
     }
 
-    fn proc_params(&mut self) -> SqlResult<Vec<ProcParam>> {
+    /// The parameter list of a procedure, with or without parentheses.
+    pub fn proc_params(&mut self) -> SqlResult<Vec<ProcParam>> {
         if self.eat(Tok::LParen) {
             let params = if self.is(Tok::RParen) {
                 Vec::new()

@@ -1,0 +1,82 @@
+//! Finding things in a database by name.
+
+use super::{Database, Object, ObjectId, Principal, Schema};
+
+impl Database {
+    /// A name as the catalogue keys it: folded when the database's collation ignores case.
+    pub fn fold(&self, name: &str) -> String {
+        crate::bind::fold(self, name)
+    }
+
+    /// A schema by name.
+    pub fn find_schema(&self, name: &str) -> Option<&Schema> {
+        self.schemas.get(self.schema_names.get(&self.fold(name))?)
+    }
+
+    /// An object by schema and name.
+    pub fn find_object(&self, schema: &str, name: &str) -> Option<&Object> {
+        let schema = self.find_schema(schema)?.id;
+        self.objects
+            .get(self.object_names.get(&(schema, self.fold(name)))?)
+    }
+
+    /// A user or role by name.
+    pub fn find_principal(&self, name: &str) -> Option<&Principal> {
+        let folded = self.fold(name);
+        self.principals
+            .values()
+            .find(|p| self.fold(&p.name) == folded)
+    }
+
+    /// The owner of everything in a schema.
+    pub fn schema_owner(&self, schema: i32) -> i32 {
+        self.schemas.get(&schema).map_or(1, |s| s.owner)
+    }
+
+    /// The roles a principal is in, directly and through roles, itself and public included.
+    pub fn memberships(&self, principal: i32) -> Vec<i32> {
+        let mut found = vec![principal, 0];
+        let mut at = 0;
+        while at < found.len() {
+            for (role, member) in &self.members {
+                if *member == found[at] && !found.contains(role) {
+                    found.push(*role);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
+
+impl Object {
+    /// Its id.
+    pub fn id(&self) -> ObjectId {
+        match self {
+            Self::Table(t) => t.id,
+            Self::Procedure(p) => p.id,
+            Self::View(v) => v.id,
+            Self::Constraint { id, .. } => *id,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Table(t) => &t.name,
+            Self::Procedure(p) => &p.name,
+            Self::View(v) => &v.name,
+            Self::Constraint { name, .. } => name,
+        }
+    }
+
+    /// Its schema.
+    pub fn schema_id(&self) -> i32 {
+        match self {
+            Self::Table(t) => t.schema_id,
+            Self::Procedure(p) => p.schema_id,
+            Self::View(v) => v.schema_id,
+            Self::Constraint { schema_id, .. } => *schema_id,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! INSERT, UPDATE, DELETE.
+//!
+//! The rows to write are collected before the first one is written, so that a statement never sees
+//! its own work (the Halloween problem). Undoing a failed statement is the interpreter's business.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::access;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update};
+use crate::session::ColumnMeta;
+use crate::storage::{Identity, InsertOutcome, Key, Row};
+use crate::value::{CastMode, Value, arith, cast};
+
+use super::row::{Verb, convert, finish_row, new_row, qualifies};
+use super::{Env, QueryRun, collect, eval};
+
+/// What a writing statement did.
+#[derive(Debug, Default)]
+pub struct DmlResult {
+    /// Rows written.
+    pub rows: u64,
+    /// The rows of OUTPUT for the client.
+    pub output: Option<(Vec<ColumnMeta>, Vec<Vec<Value>>)>,
+    /// Warnings (3604 of IGNORE_DUP_KEY).
+    pub messages: Vec<SqlError>,
+}
+
+/// Runs an INSERT; `given` are the rows of INSERT … EXEC.
+pub fn run_insert(
+    insert: &Insert,
+    given: Option<Vec<Vec<Value>>>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<DmlResult> {
+    check_identity_insert(insert, env)?;
+    let rows = match (&insert.source, given) {
+        (Source::Query(query), _) => collect(query, env)?,
+        (Source::Exec, rows) => rows.unwrap_or_default(),
+    };
+    let table = insert.target.table();
+    let mut result = DmlResult::default();
+    let mut outputs = Outputs::new(insert.output.as_ref());
+    for values in rows {
+        let mut identity = None;
+        let target = &insert.target;
+        let mut next = |env: &mut Env<'_, '_>| {
+            let value = next_identity(target, env)?;
+            identity = Some(value.clone());
+            Ok(value)
+        };
+        let row = new_row(
+            table,
+            &insert.columns,
+            &values,
+            &insert.rules,
+            &mut next,
+            env,
+        )?;
+        if insert.explicit_identity {
+            identity = note_explicit_identity(target, &row, env);
+        }
+        let row: Row = row.into();
+        if !write_new(&insert.target, &row, &insert.rules, &mut result, env)? {
+            continue;
+        }
+        if let (Some(value), Target::Table(_)) = (identity, &insert.target) {
+            env.core.identity = value.clone();
+            env.frame.scope_identity = value;
+        }
+        result.rows += 1;
+        if let Some(output) = &insert.output {
+            if env.rows.is_empty() {
+                env.rows.push(Vec::new());
+            }
+            let width = output.width.max(env.rows[0].len());
+            env.rows[0].resize(width, Value::Null);
+            put(env, 0, output.inserted, &row);
+            outputs.add(output, env)?;
+        }
+    }
+    outputs.finish(insert.output.as_ref(), &mut result, env)?;
+    Ok(result)
+}
+
+fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
+    let Target::Table(table) = &insert.target else {
+        return Ok(());
+    };
+    let Some(column) = table.columns.iter().find(|c| c.identity.is_some()) else {
+        return Ok(());
+    };
+    let on = env.core.settings.identity_insert == Some(table.id);
+    if insert.explicit_identity && !on {
+        return Err(SqlError::new(
+            544,
+            format!(
+                "Cannot insert explicit value for identity column in table '{}' when IDENTITY_INSERT is set to OFF.",
+                table.name
+            ),
+        ));
+    }
+    if on && !insert.explicit_identity {
+        return Err(SqlError::new(
+            545,
+            format!(
+                "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.{}",
+                table.name,
+                if column.name.is_empty() { " " } else { "" }
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn next_identity(target: &Target, env: &mut Env<'_, '_>) -> SqlResult<Value> {
+    let next = match target {
+        Target::Table(table) => env
+            .latch
+            .store
+            .identity_mut(table.id)
+            .and_then(Identity::take),
+        Target::Local(slot, _) => env.frame.tables[*slot]
+            .identity_mut()
+            .and_then(Identity::take),
+    };
+    let column = target.table().columns.iter().find(|c| c.identity.is_some());
+    match (next, column) {
+        (Some(n), Some(column)) if arith::in_range(n, &column.ty) => Ok(Value::Int(n)),
+        (_, column) => Err(SqlError::with(
+            8115,
+            16,
+            1,
+            format!(
+                "Arithmetic overflow error converting IDENTITY to data type {}.",
+                column.map_or("bigint", |c| c.ty.name())
+            ),
+        )),
+    }
+}
+
+fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>) -> Option<Value> {
+    let Target::Table(table) = target else {
+        return None;
+    };
+    let position = table.columns.iter().position(|c| c.identity.is_some())?;
+    if let Value::Int(n) = row[position] {
+        if let Some(identity) = env.latch.store.identity_mut(table.id) {
+            identity.note(n);
+        }
+        return Some(Value::Int(n));
+    }
+    None
+}
+
+/// Stores a new row; false when IGNORE_DUP_KEY dropped it.
+fn write_new(
+    target: &Target,
+    row: &Row,
+    rules: &RowRules,
+    result: &mut DmlResult,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<bool> {
+    let mut filter = |index: usize, row: &Row| qualifies(rules, index, row);
+    let outcome = match target {
+        Target::Table(table) => {
+            access::insert(&mut env.access()?, table, Arc::clone(row), &mut filter)?
+        }
+        Target::Local(slot, _) => env.frame.tables[*slot].insert(Arc::clone(row))?,
+    };
+    match outcome {
+        InsertOutcome::Inserted(_) => Ok(true),
+        InsertOutcome::Ignored => {
+            if result.messages.is_empty() {
+                result
+                    .messages
+                    .push(SqlError::with(3604, 0, 1, "Duplicate key was ignored."));
+            }
+            Ok(false)
+        }
+    }
+}
+
+/// Runs an UPDATE.
+pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
+    let mut changes = Vec::new();
+    let mut seen = HashSet::new();
+    let mut outputs = Outputs::new(update.output.as_ref());
+    let mut run = QueryRun::open(&update.query, env)?;
+    while let Some(change) = run.next_with(env, |env| {
+        let locator = locator_of(env, update.query.level, update.locator)?;
+        if !seen.insert(Arc::clone(&locator)) {
+            return Ok(None);
+        }
+        let row = changed_row(update, env)?;
+        if let Some(output) = &update.output {
+            put(env, update.query.level, output.inserted, &row);
+            copy_slots(
+                env,
+                update.query.level,
+                update.base,
+                output.deleted,
+                row.len(),
+            );
+            outputs.add(output, env)?;
+        }
+        Ok(Some((locator, Row::from(row))))
+    })? {
+        changes.extend(change);
+    }
+    drop(run);
+    let mut result = DmlResult {
+        rows: changes.len() as u64,
+        ..DmlResult::default()
+    };
+    let mut filter = |index: usize, row: &Row| qualifies(&update.rules, index, row);
+    match &update.target {
+        Target::Table(table) => {
+            access::update_all(&mut env.access()?, table, changes, &mut filter)?;
+        }
+        Target::Local(slot, _) => {
+            env.frame.tables[*slot].update_all(changes)?;
+        }
+    }
+    outputs.finish(update.output.as_ref(), &mut result, env)?;
+    Ok(result)
+}
+
+fn locator_of(env: &Env<'_, '_>, level: usize, slot: usize) -> SqlResult<Key> {
+    match env.slot(level, slot) {
+        Value::Bytes(key) => Ok(Arc::clone(key)),
+        _ => Err(SqlError::unsupported("a target row without a locator")),
+    }
+}
+
+/// The new row of an UPDATE; also assigns the variables of its SET clause.
+fn changed_row(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<Vec<Value>> {
+    let table = update.target.table();
+    let level = update.query.level;
+    let width = table.columns.len();
+    let mut row = env.rows[level][update.base..update.base + width].to_vec();
+    for (position, expr, from) in &update.set {
+        let value = eval(expr, env)?;
+        row[*position] = convert(table, *position, &value, from)?;
+    }
+    finish_row(table, &mut row, &update.rules, Verb::Update, env)?;
+    put(env, level, update.inserted, &row);
+    for assign in &update.assign {
+        let value = eval(&assign.value, env)?;
+        let to = env.frame.variables.scalars()[assign.variable].ty.clone();
+        env.frame.values[assign.variable] = cast(&value, &assign.ty, &to, None, CastMode::Assign)?;
+    }
+    Ok(row)
+}
+
+/// Runs a DELETE.
+pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
+    let width = delete.target.table().columns.len();
+    let mut locators = Vec::new();
+    let mut seen = HashSet::new();
+    let mut outputs = Outputs::new(delete.output.as_ref());
+    let mut run = QueryRun::open(&delete.query, env)?;
+    while let Some(found) = run.next_with(env, |env| {
+        let locator = locator_of(env, delete.query.level, delete.locator)?;
+        if !seen.insert(Arc::clone(&locator)) {
+            return Ok(None);
+        }
+        if let Some(output) = &delete.output {
+            copy_slots(env, delete.query.level, delete.base, output.deleted, width);
+            outputs.add(output, env)?;
+        }
+        Ok(Some(locator))
+    })? {
+        locators.extend(found);
+    }
+    drop(run);
+    let mut result = DmlResult::default();
+    let mut filter = |index: usize, row: &Row| qualifies(&delete.rules, index, row);
+    for locator in locators {
+        result.rows += 1;
+        match &delete.target {
+            Target::Table(table) => {
+                access::delete(&mut env.access()?, table, &locator, &mut filter)?;
+            }
+            Target::Local(slot, _) => {
+                env.frame.tables[*slot].delete(&locator);
+            }
+        }
+    }
+    outputs.finish(delete.output.as_ref(), &mut result, env)?;
+    Ok(result)
+}
+
+fn put(env: &mut Env<'_, '_>, level: usize, base: usize, row: &[Value]) {
+    let buffer = &mut env.rows[level];
+    if buffer.len() < base + row.len() {
+        buffer.resize(base + row.len(), Value::Null);
+    }
+    buffer[base..base + row.len()].clone_from_slice(row);
+}
+
+fn copy_slots(env: &mut Env<'_, '_>, level: usize, from: usize, to: usize, count: usize) {
+    if from == to {
+        return;
+    }
+    let row = env.rows[level][from..from + count].to_vec();
+    put(env, level, to, &row);
+}
+
+/// The rows of an OUTPUT clause, gathered while the statement's buffer is in place.
+struct Outputs {
+    rows: Vec<Vec<Value>>,
+}
+
+impl Outputs {
+    fn new(_output: Option<&Output>) -> Self {
+        Self { rows: Vec::new() }
+    }
+
+    fn add(&mut self, output: &Output, env: &mut Env<'_, '_>) -> SqlResult<()> {
+        let mut row = Vec::with_capacity(output.exprs.len());
+        for expr in &output.exprs {
+            row.push(eval(expr, env)?);
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Sends the rows where the clause says.
+    fn finish(
+        self,
+        output: Option<&Output>,
+        result: &mut DmlResult,
+        env: &mut Env<'_, '_>,
+    ) -> SqlResult<()> {
+        let Some(output) = output else { return Ok(()) };
+        match &output.into {
+            None => {
+                result.output = Some((output.columns.clone(), self.rows));
+                Ok(())
+            }
+            Some(into) => insert_outputs(into, self.rows, result, env),
+        }
+    }
+}
+
+fn insert_outputs(
+    into: &OutputInto,
+    rows: Vec<Vec<Value>>,
+    result: &mut DmlResult,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let table = into.target.table();
+    for values in rows {
+        let mut next = |env: &mut Env<'_, '_>| next_identity(&into.target, env);
+        let row = new_row(table, &into.columns, &values, &into.rules, &mut next, env)?;
+        write_new(&into.target, &row.into(), &into.rules, result, env)?;
+    }
+    Ok(())
+}

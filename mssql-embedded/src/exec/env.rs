@@ -1,0 +1,96 @@
+//! What a running statement can see and change.
+
+use std::sync::Arc;
+
+use crate::access::{Access, Latch, Stats};
+use crate::bind::VariableMap;
+use crate::error::{SqlError, SqlResult};
+use crate::session::{Core, Interrupt};
+use crate::storage::{CommitSeq, LocalTable, Txn};
+use crate::value::Value;
+
+/// The variables of one procedure call or batch.
+#[derive(Debug)]
+pub struct Frame {
+    /// Names, types and slots.
+    pub variables: Arc<VariableMap>,
+    /// Values of scalar variables, by slot.
+    pub values: Vec<Value>,
+    /// Contents of table variables, by slot.
+    pub tables: Vec<LocalTable>,
+    /// SCOPE_IDENTITY().
+    pub scope_identity: Value,
+    /// @@PROCID, 0 in a batch.
+    pub procedure: i32,
+    /// The procedure's schema-qualified name for messages, empty in a batch.
+    pub procedure_name: String,
+    /// The owner of the procedure, when permissions are checked against an ownership chain.
+    pub chain_owner: Option<i32>,
+    /// The database user that permissions are checked for.
+    pub user: i32,
+    /// QUOTED_IDENTIFIER as captured when the procedure was created.
+    pub quoted_identifier: bool,
+    /// How many calls deep: 0 for the batch or RPC itself.
+    pub depth: u32,
+    /// How many TRY blocks of this frame are active.
+    pub try_depth: u32,
+}
+
+/// The environment of a running statement.
+pub struct Env<'a, 'e> {
+    /// The latched state of the engine.
+    pub latch: Latch<'e>,
+    /// The session.
+    pub core: &'a mut Core,
+    /// The variables.
+    pub frame: &'a mut Frame,
+    /// Row buffers by query level.
+    pub rows: Vec<Vec<Value>>,
+    /// Working tables of recursive CTEs, innermost last.
+    pub working: Vec<(usize, Arc<Vec<Vec<Value>>>)>,
+    /// Asks the client side whether to stop.
+    pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
+    /// What the statement did.
+    pub stats: Stats,
+    /// The statement's time.
+    pub now: (i32, i64),
+    /// What a reader under READ_COMMITTED_SNAPSHOT sees: everything committed when the statement began.
+    pub snapshot: CommitSeq,
+}
+
+impl<'e> Env<'_, 'e> {
+    /// The means to read and write rows under locks.
+    ///
+    /// The interpreter opens a transaction (explicit or for this statement alone) before any
+    /// statement that touches tables.
+    pub fn access(&mut self) -> SqlResult<Access<'_, 'e>> {
+        let owner = self.core.lock_owner();
+        let lock_timeout = self.core.settings.lock_timeout();
+        let deadlock_priority = self.core.settings.deadlock_priority;
+        if self.core.txn.is_none() {
+            self.core.txn = Some(Txn::begin(&mut self.latch, owner));
+        }
+        let Some(txn) = &mut self.core.txn else {
+            return Err(SqlError::unsupported("an access without a transaction"));
+        };
+        Ok(Access {
+            latch: &mut self.latch,
+            txn,
+            owner,
+            lock_timeout,
+            deadlock_priority,
+            interrupted: self.interrupted,
+            stats: &mut self.stats,
+        })
+    }
+
+    /// The value of a slot.
+    pub fn slot(&self, level: usize, slot: usize) -> &Value {
+        &self.rows[level][slot]
+    }
+
+    /// Puts a value into a slot.
+    pub fn set_slot(&mut self, level: usize, slot: usize, value: Value) {
+        self.rows[level][slot] = value;
+    }
+}

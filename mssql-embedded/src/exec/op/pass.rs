@@ -1,0 +1,101 @@
+//! Operators that pass rows on: filter, compute, distinct.
+
+use std::collections::HashSet;
+
+use crate::error::SqlResult;
+use crate::plan::{Cond, Scalar};
+use crate::value::DataType;
+use crate::value::compare::encode_key;
+
+use super::super::{Env, eval, test};
+use super::Operator;
+
+/// Rows that satisfy a condition.
+pub struct Filter<'p> {
+    input: Box<dyn Operator + 'p>,
+    cond: &'p Cond,
+}
+
+impl<'p> Filter<'p> {
+    /// A filter over `input`.
+    pub fn new(input: Box<dyn Operator + 'p>, cond: &'p Cond) -> Self {
+        Self { input, cond }
+    }
+}
+
+impl Operator for Filter<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        while self.input.next(env)? {
+            if test(self.cond, env)? == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Computes expressions into slots.
+pub struct Compute<'p> {
+    input: Box<dyn Operator + 'p>,
+    exprs: &'p [(usize, Scalar)],
+    level: usize,
+}
+
+impl<'p> Compute<'p> {
+    /// Computes `exprs` for each row of `input`.
+    pub fn new(input: Box<dyn Operator + 'p>, exprs: &'p [(usize, Scalar)], level: usize) -> Self {
+        Self {
+            input,
+            exprs,
+            level,
+        }
+    }
+}
+
+impl Operator for Compute<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        if !self.input.next(env)? {
+            return Ok(false);
+        }
+        for (slot, expr) in self.exprs {
+            let value = eval(expr, env)?;
+            env.set_slot(self.level, *slot, value);
+        }
+        Ok(true)
+    }
+}
+
+/// Removes duplicates.
+pub struct Distinct<'p> {
+    input: Box<dyn Operator + 'p>,
+    keys: &'p [(usize, DataType)],
+    level: usize,
+    seen: HashSet<Vec<u8>>,
+}
+
+impl<'p> Distinct<'p> {
+    /// Rows of `input` that differ in `keys`.
+    pub fn new(input: Box<dyn Operator + 'p>, keys: &'p [(usize, DataType)], level: usize) -> Self {
+        Self {
+            input,
+            keys,
+            level,
+            seen: HashSet::new(),
+        }
+    }
+}
+
+impl Operator for Distinct<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        while self.input.next(env)? {
+            let mut key = Vec::new();
+            for (slot, ty) in self.keys {
+                encode_key(env.slot(self.level, *slot), ty, false, &mut key);
+            }
+            if self.seen.insert(key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,231 @@
+//! Reading tables: base tables under locks, table variables, system views.
+
+use std::ops::Bound;
+
+use crate::access::{Cursor, ReadLock, ReadMode};
+use crate::ast::IsolationLevel;
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Hints, LocalScan, Purpose, Scan, Seek, SeekEq, SystemView};
+use crate::storage::{Bounds, Found, LocalCursor, seek_bounds};
+use crate::value::Value;
+
+use super::super::{Env, eval, test};
+use super::{Operator, Rows};
+
+/// A scan or seek of a base table.
+pub struct TableScan<'p> {
+    scan: &'p Scan,
+    level: usize,
+    cursor: Option<Cursor>,
+}
+
+impl<'p> TableScan<'p> {
+    /// Computes the bounds and opens the cursor; nothing is locked before the first row is asked for.
+    pub fn open(scan: &'p Scan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
+        let mode = read_mode(&scan.hints, scan.purpose, env)?;
+        let bounds = if scan.index == usize::MAX {
+            Some((Bound::Unbounded, Bound::Unbounded))
+        } else {
+            bounds(&scan.table, scan.index, &scan.seek, env)?
+        };
+        let cursor = bounds.map(|(low, high)| {
+            Cursor::open(&scan.table, scan.index, low, high, scan.reverse, mode)
+        });
+        Ok(Self {
+            scan,
+            level,
+            cursor,
+        })
+    }
+}
+
+impl Operator for TableScan<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        let Some(cursor) = &mut self.cursor else {
+            return Ok(false);
+        };
+        let scan = self.scan;
+        while let Some(found) = cursor.next(&mut env.access()?)? {
+            let buffer = &mut env.rows[self.level];
+            for &column in &scan.needed {
+                buffer[scan.base + column] = found.row[column].clone();
+            }
+            if let Some(slot) = scan.locator {
+                buffer[slot] = Value::Bytes(found.locator);
+            }
+            match &scan.residual {
+                Some(cond) if test(cond, env)? != Some(true) => {
+                    cursor.reject(&mut env.access()?);
+                }
+                _ => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The bounds of a seek in key bytes; `None` when a NULL makes it find nothing.
+pub fn bounds(
+    table: &TableDef,
+    index: usize,
+    seek: &Seek,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Option<Bounds>> {
+    let mut prefix = Vec::with_capacity(seek.prefix.len());
+    for eq in &seek.prefix {
+        prefix.push(match eq {
+            SeekEq::IsNull => Value::Null,
+            SeekEq::Value(expr) => match eval(expr, env)? {
+                Value::Null => return Ok(None),
+                v => v,
+            },
+        });
+    }
+    let low = bound(seek.low.as_ref(), env)?;
+    let high = bound(seek.high.as_ref(), env)?;
+    let (Some(low), Some(high)) = (low, high) else {
+        return Ok(None);
+    };
+    Ok(Some(seek_bounds(table, index, &prefix, low, high)))
+}
+
+/// One end of a range: the value and whether it belongs to it. The outer `None` says that the end is
+/// NULL and nothing can be found.
+fn bound(
+    bound: Option<&(crate::plan::Scalar, bool)>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Option<Option<(Value, bool)>>> {
+    let Some((expr, inclusive)) = bound else {
+        return Ok(Some(None));
+    };
+    Ok(match eval(expr, env)? {
+        Value::Null => None,
+        v => Some(Some((v, *inclusive))),
+    })
+}
+
+/// The locks of a table access, from isolation level, hints and purpose.
+fn read_mode(hints: &Hints, purpose: Purpose, env: &Env<'_, '_>) -> SqlResult<ReadMode> {
+    let level = env.core.settings.isolation;
+    let serializable = hints.holdlock || level == IsolationLevel::Serializable && !weaker(hints);
+    let repeatable =
+        hints.repeatableread || level == IsolationLevel::RepeatableRead && !weaker(hints);
+    if hints.readpast {
+        check_readpast(hints, level)?;
+    }
+    let lock = if hints.xlock || hints.tablockx {
+        ReadLock::Exclusive
+    } else if hints.updlock || purpose == Purpose::Modify {
+        ReadLock::Update
+    } else if hints.nolock || level == IsolationLevel::ReadUncommitted && !stronger(hints) {
+        ReadLock::None
+    } else if level == IsolationLevel::Snapshot && !stronger(hints) {
+        ReadLock::Snapshot(env.core.transaction_snapshot(env.snapshot))
+    } else if env.core.reads_versions(&env.latch) && !locks(hints, serializable, repeatable) {
+        ReadLock::Snapshot(env.snapshot)
+    } else {
+        ReadLock::Shared
+    };
+    Ok(ReadMode {
+        lock,
+        hold: serializable || repeatable || hints.updlock || hints.xlock || hints.tablockx,
+        range: serializable,
+        readpast: hints.readpast,
+        nowait: hints.nowait,
+        table: hints.tablock || hints.tablockx,
+    })
+}
+
+/// A hint that lowers a higher isolation level for this table.
+fn weaker(hints: &Hints) -> bool {
+    hints.nolock || hints.readcommitted || hints.readcommittedlock || hints.readpast
+}
+
+/// A hint that asks for locks although the level reads without them.
+fn stronger(hints: &Hints) -> bool {
+    hints.holdlock
+        || hints.repeatableread
+        || hints.readcommittedlock
+        || hints.readcommitted
+        || hints.tablock
+}
+
+/// Whether a plain read locks although READ_COMMITTED_SNAPSHOT is on.
+fn locks(hints: &Hints, serializable: bool, repeatable: bool) -> bool {
+    serializable || repeatable || hints.readcommittedlock || hints.tablock
+}
+
+fn check_readpast(hints: &Hints, level: IsolationLevel) -> SqlResult<()> {
+    let legal = matches!(
+        level,
+        IsolationLevel::ReadCommitted | IsolationLevel::RepeatableRead
+    ) || hints.readcommitted
+        || hints.readcommittedlock
+        || hints.repeatableread;
+    if legal && !hints.holdlock {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        650,
+        "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.",
+    ))
+}
+
+/// A scan or seek of a table variable.
+pub struct LocalTableScan<'p> {
+    scan: &'p LocalScan,
+    level: usize,
+    cursor: Option<LocalCursor>,
+}
+
+impl<'p> LocalTableScan<'p> {
+    /// Opens the cursor.
+    pub fn open(scan: &'p LocalScan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
+        let cursor = match &scan.seek {
+            None => Some((usize::MAX, (Bound::Unbounded, Bound::Unbounded))),
+            Some((index, seek)) => bounds(&scan.table, *index, seek, env)?.map(|b| (*index, b)),
+        };
+        let cursor = cursor.map(|(index, b)| LocalCursor::open(index, b, false));
+        Ok(Self {
+            scan,
+            level,
+            cursor,
+        })
+    }
+}
+
+impl Operator for LocalTableScan<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        let Some(cursor) = &mut self.cursor else {
+            return Ok(false);
+        };
+        let scan = self.scan;
+        while let Some(Found { row, locator }) = cursor.next(&env.frame.tables[scan.variable]) {
+            env.stats.rows_read += 1;
+            let buffer = &mut env.rows[self.level];
+            for (i, value) in row.iter().enumerate() {
+                buffer[scan.base + i] = value.clone();
+            }
+            if let Some(slot) = scan.locator {
+                buffer[slot] = Value::Bytes(locator);
+            }
+            match &scan.residual {
+                Some(cond) if test(cond, env)? != Some(true) => {}
+                _ => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The rows of a system view.
+pub fn system_view(
+    view: &SystemView,
+    base: usize,
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Rows> {
+    let rows = crate::catalog::system_rows(view.name, &env.latch, env.core)?;
+    Ok(Rows::new(rows, base, level))
+}

@@ -1,0 +1,193 @@
+//! Queries inside queries: derived tables, UNION ALL, EXCEPT, INTERSECT, recursive CTEs.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::ast::SetOp;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::Query;
+use crate::value::compare::encode_key;
+use crate::value::{DataType, Value};
+
+use super::super::{Env, QueryRun, collect};
+use super::{Operator, Rows};
+
+/// A derived table: the outputs of a query, copied into slots.
+pub struct Derived<'p> {
+    run: QueryRun<'p>,
+    out: Vec<Value>,
+    base: usize,
+    level: usize,
+}
+
+impl<'p> Derived<'p> {
+    /// Starts the query.
+    pub fn open(
+        query: &'p Query,
+        base: usize,
+        level: usize,
+        env: &mut Env<'_, '_>,
+    ) -> SqlResult<Self> {
+        Ok(Self {
+            run: QueryRun::open(query, env)?,
+            out: Vec::new(),
+            base,
+            level,
+        })
+    }
+}
+
+impl Operator for Derived<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        if !self.run.next(env, &mut self.out)? {
+            return Ok(false);
+        }
+        let buffer = &mut env.rows[self.level];
+        for (i, value) in self.out.drain(..).enumerate() {
+            buffer[self.base + i] = value;
+        }
+        Ok(true)
+    }
+}
+
+/// UNION ALL.
+pub struct Concat<'p> {
+    inputs: std::slice::Iter<'p, Query>,
+    current: Option<Derived<'p>>,
+    base: usize,
+    level: usize,
+}
+
+impl<'p> Concat<'p> {
+    /// One after the other.
+    pub fn new(inputs: &'p [Query], base: usize, level: usize) -> Self {
+        Self {
+            inputs: inputs.iter(),
+            current: None,
+            base,
+            level,
+        }
+    }
+}
+
+impl Operator for Concat<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        loop {
+            if let Some(current) = &mut self.current {
+                if current.next(env)? {
+                    return Ok(true);
+                }
+            }
+            let Some(query) = self.inputs.next() else {
+                return Ok(false);
+            };
+            self.current = Some(Derived::open(query, self.base, self.level, env)?);
+        }
+    }
+}
+
+fn row_key(row: &[Value], types: &[DataType]) -> Vec<u8> {
+    let mut key = Vec::new();
+    for (value, ty) in row.iter().zip(types) {
+        encode_key(value, ty, false, &mut key);
+    }
+    key
+}
+
+/// EXCEPT and INTERSECT, which also remove duplicates; NULL equals NULL here.
+pub fn set_operator(
+    op: SetOp,
+    left: &Query,
+    right: &Query,
+    base: usize,
+    types: &[DataType],
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Rows> {
+    let others: HashSet<Vec<u8>> = collect(right, env)?
+        .iter()
+        .map(|row| row_key(row, types))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut rows = collect(left, env)?;
+    rows.retain(|row| {
+        let key = row_key(row, types);
+        let wanted = match op {
+            SetOp::Except => !others.contains(&key),
+            SetOp::Intersect => others.contains(&key),
+            SetOp::Union => true,
+        };
+        wanted && seen.insert(key)
+    });
+    Ok(Rows::new(rows, base, level))
+}
+
+/// A recursive CTE: each step reads the rows of the one before, until one yields nothing.
+pub fn recursive(
+    id: usize,
+    anchor: &Query,
+    recursive: &[Query],
+    base: usize,
+    max_recursion: u32,
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Rows> {
+    let mut all = collect(anchor, env)?;
+    let mut step = Arc::new(all.clone());
+    let mut depth = 0;
+    while !step.is_empty() {
+        if max_recursion != 0 && depth >= max_recursion {
+            // The step beyond the limit fails only if it yields a row.
+            let next = run_step(id, recursive, &step, env)?;
+            if next.is_empty() {
+                break;
+            }
+            return Err(SqlError::new(
+                530,
+                format!(
+                    "The statement terminated. The maximum recursion {max_recursion} has been exhausted before statement completion."
+                ),
+            ));
+        }
+        let next = run_step(id, recursive, &step, env)?;
+        all.extend(next.iter().cloned());
+        step = Arc::new(next);
+        depth += 1;
+    }
+    Ok(Rows::new(all, base, level))
+}
+
+fn run_step(
+    id: usize,
+    recursive: &[Query],
+    step: &Arc<Vec<Vec<Value>>>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Vec<Vec<Value>>> {
+    env.working.push((id, Arc::clone(step)));
+    let mut next = Vec::new();
+    let mut outcome = Ok(());
+    for query in recursive {
+        match collect(query, env) {
+            Ok(rows) => next.extend(rows),
+            Err(e) => {
+                outcome = Err(e);
+                break;
+            }
+        }
+    }
+    env.working.pop();
+    outcome.map(|()| next)
+}
+
+/// The rows of the previous step.
+pub fn working(id: usize, base: usize, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Rows> {
+    let rows = env
+        .working
+        .iter()
+        .rev()
+        .find(|(i, _)| *i == id)
+        .map(|(_, rows)| Arc::clone(rows));
+    let rows =
+        rows.ok_or_else(|| SqlError::unsupported("a recursive reference outside its CTE"))?;
+    Ok(Rows::new(rows.as_ref().clone(), base, level))
+}

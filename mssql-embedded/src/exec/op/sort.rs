@@ -1,0 +1,194 @@
+//! Order: SORT, TOP, OFFSET … FETCH.
+
+use std::cmp::Ordering;
+
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Scalar, SortKey};
+use crate::value::Value;
+use crate::value::compare::encode_key;
+
+use super::super::{Env, eval};
+use super::{Operator, Rows};
+
+/// Reads everything, sorts it and hands it out.
+pub fn sorted(
+    mut input: Box<dyn Operator + '_>,
+    keys: &[SortKey],
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    while input.next(env)? {
+        let key = sort_key(keys, env)?;
+        rows.push((key, env.rows[level].clone()));
+    }
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(Rows::new(
+        rows.into_iter().map(|(_, row)| row).collect(),
+        0,
+        level,
+    ))
+}
+
+/// The bytes that order the current row.
+pub fn sort_key(keys: &[SortKey], env: &mut Env<'_, '_>) -> SqlResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for key in keys {
+        let value = eval(&key.expr, env)?;
+        encode_key(&value, &key.ty, key.descending, &mut bytes);
+    }
+    Ok(bytes)
+}
+
+/// TOP.
+pub fn top<'p>(
+    mut input: Box<dyn Operator + 'p>,
+    count: &'p Scalar,
+    percent: bool,
+    ties: Option<&'p [SortKey]>,
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Box<dyn Operator + 'p>> {
+    if percent {
+        let share = match eval(count, env)? {
+            Value::Float(f) => f,
+            Value::Int(n) => n as f64,
+            Value::Decimal { units, scale } => units as f64 / 10f64.powi(i32::from(scale)),
+            _ => return Err(top_needs_number()),
+        };
+        if !(0.0..=100.0).contains(&share) {
+            return Err(SqlError::new(
+                1031,
+                "Percent values must be between 0 and 100.",
+            ));
+        }
+        let mut rows = super::drain(&mut *input, level, env)?;
+        let keep = (rows.len() as f64 * share / 100.0).ceil() as usize;
+        rows.truncate(keep);
+        return Ok(Box::new(Rows::new(rows, 0, level)));
+    }
+    let left = match eval(count, env)? {
+        Value::Int(n) if n >= 0 => n as u64,
+        Value::Int(_) => {
+            return Err(SqlError::with(
+                1060,
+                15,
+                1,
+                "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
+            ));
+        }
+        _ => return Err(top_needs_number()),
+    };
+    Ok(Box::new(Top {
+        input,
+        left,
+        ties,
+        last: None,
+    }))
+}
+
+fn top_needs_number() -> SqlError {
+    SqlError::with(
+        1060,
+        15,
+        1,
+        "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
+    )
+}
+
+struct Top<'p> {
+    input: Box<dyn Operator + 'p>,
+    left: u64,
+    ties: Option<&'p [SortKey]>,
+    last: Option<Vec<u8>>,
+}
+
+impl Operator for Top<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        if self.left > 0 {
+            self.left -= 1;
+            if !self.input.next(env)? {
+                self.left = 0;
+                self.ties = None;
+                return Ok(false);
+            }
+            if let (0, Some(keys)) = (self.left, self.ties) {
+                self.last = Some(sort_key(keys, env)?);
+            }
+            return Ok(true);
+        }
+        let (Some(keys), Some(last)) = (self.ties, &self.last) else {
+            return Ok(false);
+        };
+        if self.input.next(env)? && sort_key(keys, env)?.cmp(last) == Ordering::Equal {
+            return Ok(true);
+        }
+        self.last = None;
+        Ok(false)
+    }
+}
+
+/// OFFSET … FETCH.
+pub struct Offset<'p> {
+    input: Box<dyn Operator + 'p>,
+    skip: u64,
+    left: Option<u64>,
+}
+
+impl<'p> Offset<'p> {
+    /// Evaluates the two counts.
+    pub fn open(
+        input: Box<dyn Operator + 'p>,
+        offset: &Scalar,
+        fetch: Option<&Scalar>,
+        env: &mut Env<'_, '_>,
+    ) -> SqlResult<Self> {
+        let skip = match eval(offset, env)? {
+            Value::Int(n) if n >= 0 => n as u64,
+            _ => {
+                return Err(SqlError::with(
+                    10742,
+                    15,
+                    1,
+                    "The offset specified in a OFFSET clause may not be negative.",
+                ));
+            }
+        };
+        let left = match fetch {
+            None => None,
+            Some(expr) => match eval(expr, env)? {
+                Value::Int(n) if n > 0 => Some(n as u64),
+                _ => {
+                    return Err(SqlError::with(
+                        10744,
+                        15,
+                        1,
+                        "The number of rows provided for a FETCH clause must be greater then zero.",
+                    ));
+                }
+            },
+        };
+        Ok(Self { input, skip, left })
+    }
+}
+
+impl Operator for Offset<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        while self.skip > 0 {
+            self.skip -= 1;
+            if !self.input.next(env)? {
+                self.left = Some(0);
+                self.skip = 0;
+                return Ok(false);
+            }
+        }
+        match &mut self.left {
+            Some(0) => Ok(false),
+            Some(n) => {
+                *n -= 1;
+                self.input.next(env)
+            }
+            None => self.input.next(env),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Running a query: its buffer, its operators, its outputs.
+
+use crate::error::SqlResult;
+use crate::plan::Query;
+use crate::value::Value;
+
+use super::op::{self, Operator};
+use super::{Env, eval};
+
+/// A query in progress. It keeps its row buffer to itself and lends it to the environment while it
+/// runs, because another query of the same level may run in between (two derived tables in a join).
+pub struct QueryRun<'p> {
+    query: &'p Query,
+    buffer: Vec<Value>,
+    root: Box<dyn Operator + 'p>,
+}
+
+impl<'p> QueryRun<'p> {
+    /// Starts a query.
+    pub fn open(query: &'p Query, env: &mut Env<'_, '_>) -> SqlResult<Self> {
+        let mut buffer = vec![Value::Null; query.width];
+        lend(env, query.level, &mut buffer);
+        let root = op::open(&query.root, query.level, env);
+        lend(env, query.level, &mut buffer);
+        Ok(Self {
+            query,
+            buffer,
+            root: root?,
+        })
+    }
+
+    /// Moves to the next row without computing the outputs.
+    pub fn advance(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        lend(env, self.query.level, &mut self.buffer);
+        let found = self.root.next(env);
+        lend(env, self.query.level, &mut self.buffer);
+        found
+    }
+
+    /// Moves to the next row and computes the outputs into `out`.
+    pub fn next(&mut self, env: &mut Env<'_, '_>, out: &mut Vec<Value>) -> SqlResult<bool> {
+        lend(env, self.query.level, &mut self.buffer);
+        let found = self.step(env, out);
+        lend(env, self.query.level, &mut self.buffer);
+        found
+    }
+
+    /// Moves to the next row and runs `f` while the buffer is in place.
+    pub fn next_with<T>(
+        &mut self,
+        env: &mut Env<'_, '_>,
+        f: impl FnOnce(&mut Env<'_, '_>) -> SqlResult<T>,
+    ) -> SqlResult<Option<T>> {
+        lend(env, self.query.level, &mut self.buffer);
+        let result = match self.root.next(env) {
+            Ok(true) => f(env).map(Some),
+            Ok(false) => Ok(None),
+            Err(e) => Err(e),
+        };
+        lend(env, self.query.level, &mut self.buffer);
+        result
+    }
+
+    fn step(&mut self, env: &mut Env<'_, '_>, out: &mut Vec<Value>) -> SqlResult<bool> {
+        if !self.root.next(env)? {
+            return Ok(false);
+        }
+        out.clear();
+        for expr in &self.query.output {
+            out.push(eval(expr, env)?);
+        }
+        Ok(true)
+    }
+}
+
+/// Swaps a buffer in or out of the environment.
+fn lend(env: &mut Env<'_, '_>, level: usize, buffer: &mut Vec<Value>) {
+    if env.rows.len() <= level {
+        env.rows.resize_with(level + 1, Vec::new);
+    }
+    std::mem::swap(&mut env.rows[level], buffer);
+}
+
+/// Runs a query to its end and returns its rows.
+pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
+    let mut run = QueryRun::open(query, env)?;
+    let mut rows = Vec::new();
+    let mut out = Vec::with_capacity(query.output.len());
+    while run.next(env, &mut out)? {
+        rows.push(std::mem::replace(
+            &mut out,
+            Vec::with_capacity(query.output.len()),
+        ));
+    }
+    Ok(rows)
+}

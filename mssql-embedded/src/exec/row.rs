@@ -1,0 +1,253 @@
+//! Making a row that may be stored: conversions, defaults, NOT NULL, CHECK, index filters.
+
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{ColumnSource, Cond, RowRules, Scalar};
+use crate::storage::Row;
+use crate::value::compare::compare;
+use crate::value::{CastMode, DataType, StoreTarget, Value, cast, store};
+
+use super::eval::holds;
+use super::{Env, eval, test};
+
+/// The verb of the statement, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+}
+
+impl Verb {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "INSERT",
+            Self::Update => "UPDATE",
+        }
+    }
+}
+
+/// The row of an INSERT from the outputs of its source.
+pub fn new_row(
+    table: &TableDef,
+    sources: &[ColumnSource],
+    values: &[Value],
+    rules: &RowRules,
+    identity: &mut dyn FnMut(&mut Env<'_, '_>) -> SqlResult<Value>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Vec<Value>> {
+    let mut row = Vec::with_capacity(table.columns.len());
+    for (position, source) in sources.iter().enumerate() {
+        row.push(match source {
+            ColumnSource::Output(n, from) => convert(table, position, &values[*n], from)?,
+            ColumnSource::Default(expr, from) => {
+                let value = eval(expr, env)?;
+                convert(table, position, &value, from)?
+            }
+            ColumnSource::Identity => identity(env)?,
+            ColumnSource::Computed | ColumnSource::Null => Value::Null,
+        });
+    }
+    finish_row(table, &mut row, rules, Verb::Insert, env)?;
+    Ok(row)
+}
+
+/// Converts a value for a column; text that does not fit is refused (2628).
+pub fn convert(
+    table: &TableDef,
+    position: usize,
+    value: &Value,
+    from: &DataType,
+) -> SqlResult<Value> {
+    let column = &table.columns[position];
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    store(
+        value,
+        from,
+        &column.ty,
+        &StoreTarget {
+            table: &qualified(table),
+            column: &column.name,
+        },
+    )
+}
+
+fn qualified(table: &TableDef) -> String {
+    if table.name.starts_with('@') {
+        return table.name.clone();
+    }
+    format!("{}.{}.{}", table.database, table.schema, table.name)
+}
+
+/// Fills computed columns and checks NOT NULL and CHECK constraints.
+pub fn finish_row(
+    table: &TableDef,
+    row: &mut [Value],
+    rules: &RowRules,
+    verb: Verb,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    if !rules.computed.is_empty() || !rules.checks.is_empty() {
+        with_row(row, env, |row, env| {
+            for (position, expr, ty) in &rules.computed {
+                let value = eval(expr, env)?;
+                row[*position] = convert(table, *position, &value, ty)?;
+                env.rows[0][*position] = row[*position].clone();
+            }
+            for (i, cond) in rules.checks.iter().enumerate() {
+                if test(cond, env)? == Some(false) {
+                    return Err(check_failed(table, i, verb));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    for (column, value) in table.columns.iter().zip(row.iter()) {
+        if value.is_null() && !column.nullable {
+            return Err(SqlError::with(
+                515,
+                16,
+                2,
+                format!(
+                    "Cannot insert the value NULL into column '{}', table '{}'; column does not allow nulls. {} fails.",
+                    column.name,
+                    qualified(table),
+                    verb.name()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `f` with the row in the slots of level 0, where the rules expect it, and puts back what was there.
+fn with_row(
+    row: &mut [Value],
+    env: &mut Env<'_, '_>,
+    f: impl FnOnce(&mut [Value], &mut Env<'_, '_>) -> SqlResult<()>,
+) -> SqlResult<()> {
+    if env.rows.is_empty() {
+        env.rows.push(Vec::new());
+    }
+    let saved = std::mem::replace(&mut env.rows[0], row.to_vec());
+    let result = f(row, env);
+    env.rows[0] = saved;
+    result
+}
+
+fn check_failed(table: &TableDef, index: usize, verb: Verb) -> SqlError {
+    let check = &table.checks[index];
+    let column = match &check.column {
+        Some(c) => format!(", column '{c}'"),
+        None => String::new(),
+    };
+    SqlError::with(
+        547,
+        16,
+        0,
+        format!(
+            "The {} statement conflicted with the CHECK constraint \"{}\". The conflict occurred in database \"{}\", table \"{}.{}\"{column}.",
+            verb.name(),
+            check.name,
+            table.database,
+            table.schema,
+            table.name
+        ),
+    )
+}
+
+/// Whether a row belongs into an index. Filters are simple enough to be tested without an
+/// environment: comparisons of columns with constants.
+pub fn qualifies(rules: &RowRules, index: usize, row: &Row) -> SqlResult<bool> {
+    match rules.filters.get(index) {
+        Some(Some(cond)) => Ok(filter_test(cond, row)? == Some(true)),
+        _ => Ok(true),
+    }
+}
+
+fn filter_test(cond: &Cond, row: &[Value]) -> SqlResult<Option<bool>> {
+    Ok(match cond {
+        Cond::Const(b) => *b,
+        Cond::And(list) => {
+            let mut result = Some(true);
+            for c in list {
+                match filter_test(c, row)? {
+                    Some(false) => return Ok(Some(false)),
+                    None => result = None,
+                    Some(true) => {}
+                }
+            }
+            result
+        }
+        Cond::Or(list) => {
+            let mut result = Some(false);
+            for c in list {
+                match filter_test(c, row)? {
+                    Some(true) => return Ok(Some(true)),
+                    None => result = None,
+                    Some(false) => {}
+                }
+            }
+            result
+        }
+        Cond::Not(inner) => filter_test(inner, row)?.map(|b| !b),
+        Cond::IsNull(expr) => Some(filter_value(expr, row)?.is_null()),
+        Cond::Compare {
+            op,
+            left,
+            right,
+            ty,
+        } => {
+            let (a, b) = (filter_value(left, row)?, filter_value(right, row)?);
+            if a.is_null() || b.is_null() {
+                None
+            } else {
+                Some(holds(*op, compare(&a, &b, ty)))
+            }
+        }
+        Cond::InList { expr, list, ty } => {
+            let a = filter_value(expr, row)?;
+            if a.is_null() {
+                return Ok(None);
+            }
+            for item in list {
+                let b = filter_value(item, row)?;
+                if !b.is_null() && compare(&a, &b, ty).is_eq() {
+                    return Ok(Some(true));
+                }
+            }
+            Some(false)
+        }
+        _ => {
+            return Err(SqlError::unsupported(
+                "this condition in the filter of an index",
+            ));
+        }
+    })
+}
+
+/// The value of an expression without variables, such as the default of a parameter.
+pub fn constant(expr: &Scalar) -> SqlResult<Value> {
+    filter_value(expr, &[])
+}
+
+fn filter_value(expr: &Scalar, row: &[Value]) -> SqlResult<Value> {
+    match expr {
+        Scalar::Const(v) => Ok(v.clone()),
+        Scalar::Slot { slot, .. } => Ok(row.get(*slot).cloned().unwrap_or(Value::Null)),
+        Scalar::Cast { expr, from, to, .. } => match filter_value(expr, row)? {
+            Value::Null => Ok(Value::Null),
+            v => cast(&v, from, to, None, CastMode::Explicit),
+        },
+        Scalar::Negate(inner, ty) => match filter_value(inner, row)? {
+            Value::Null => Ok(Value::Null),
+            v => crate::value::arith::negate(&v, ty),
+        },
+        _ => Err(SqlError::unsupported(
+            "this expression in the filter of an index",
+        )),
+    }
+}

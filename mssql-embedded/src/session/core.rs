@@ -1,0 +1,218 @@
+//! The state of one session that outlives its requests.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::Latch;
+use crate::ast::IsolationLevel;
+use crate::catalog::ObjectId;
+use crate::engine::Engine;
+use crate::error::SqlError;
+use crate::lock::LockOwner;
+use crate::storage::{CommitSeq, Mark, Txn};
+use crate::value::Value;
+
+use super::random::Random;
+
+/// SET options.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// NOCOUNT.
+    pub nocount: bool,
+    /// XACT_ABORT.
+    pub xact_abort: bool,
+    /// QUOTED_IDENTIFIER.
+    pub quoted_identifier: bool,
+    /// ANSI_NULLS.
+    pub ansi_nulls: bool,
+    /// ANSI_WARNINGS.
+    pub ansi_warnings: bool,
+    /// ANSI_PADDING.
+    pub ansi_padding: bool,
+    /// ARITHABORT.
+    pub arithabort: bool,
+    /// CONCAT_NULL_YIELDS_NULL.
+    pub concat_null_yields_null: bool,
+    /// IMPLICIT_TRANSACTIONS.
+    pub implicit_transactions: bool,
+    /// LOCK_TIMEOUT in milliseconds; -1 waits for ever.
+    pub lock_timeout_ms: i64,
+    /// DEADLOCK_PRIORITY.
+    pub deadlock_priority: i32,
+    /// TRANSACTION ISOLATION LEVEL.
+    pub isolation: IsolationLevel,
+    /// The table with IDENTITY_INSERT ON.
+    pub identity_insert: Option<ObjectId>,
+    /// ROWCOUNT; 0 is no limit.
+    pub rowcount_limit: u64,
+    /// DATEFIRST.
+    pub datefirst: u8,
+    /// TEXTSIZE.
+    pub textsize: i64,
+    /// LANGUAGE.
+    pub language: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            nocount: false,
+            xact_abort: false,
+            quoted_identifier: true,
+            ansi_nulls: true,
+            ansi_warnings: true,
+            ansi_padding: true,
+            arithabort: true,
+            concat_null_yields_null: true,
+            implicit_transactions: false,
+            lock_timeout_ms: -1,
+            deadlock_priority: 0,
+            isolation: IsolationLevel::ReadCommitted,
+            identity_insert: None,
+            rowcount_limit: 0,
+            datefirst: 7,
+            textsize: -1,
+            language: "us_english".to_owned(),
+        }
+    }
+}
+
+impl Settings {
+    /// @@OPTIONS.
+    pub fn option_bits(&self) -> i64 {
+        let bits = [
+            (self.implicit_transactions, 2),
+            (self.ansi_warnings, 8),
+            (self.ansi_padding, 16),
+            (self.ansi_nulls, 32),
+            (self.arithabort, 64),
+            (self.quoted_identifier, 256),
+            (self.nocount, 512),
+            (true, 1024),
+            (self.concat_null_yields_null, 4096),
+            (self.xact_abort, 16384),
+        ];
+        bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
+    }
+
+    /// How long a lock request may wait.
+    pub fn lock_timeout(&self) -> Option<Duration> {
+        u64::try_from(self.lock_timeout_ms)
+            .ok()
+            .map(Duration::from_millis)
+    }
+}
+
+/// What the session is, apart from its connection.
+pub struct Core {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// @@SPID.
+    pub spid: u16,
+    /// The login.
+    pub login: String,
+    /// Whether the login is a sysadmin.
+    pub sysadmin: bool,
+    /// The database user.
+    pub user: i32,
+    /// The current database, folded.
+    pub database: String,
+    /// APP_NAME().
+    pub app_name: String,
+    /// HOST_NAME().
+    pub host_name: String,
+    /// SET options.
+    pub settings: Settings,
+    /// The open transaction: the user's, or that of the running statement.
+    pub txn: Option<Txn>,
+    /// @@TRANCOUNT.
+    pub trancount: u32,
+    /// Whether the transaction can only be rolled back: XACT_STATE() = -1.
+    pub doomed: bool,
+    /// SAVE TRAN marks.
+    pub savepoints: Vec<(String, Mark)>,
+    /// The name given to the outermost BEGIN TRAN.
+    pub transaction_name: Option<String>,
+    /// The snapshot of a SNAPSHOT transaction, taken at its first read.
+    pub snapshot: Option<CommitSeq>,
+    /// @@ROWCOUNT.
+    pub rowcount: i64,
+    /// @@ERROR.
+    pub error: i32,
+    /// @@IDENTITY.
+    pub identity: Value,
+    /// The errors that the CATCH blocks being run have caught, innermost last.
+    pub caught: Vec<SqlError>,
+    /// How many procedures are active: @@NESTLEVEL.
+    pub nest_level: u32,
+    /// How many TRY blocks are active in all frames.
+    pub try_depth: u32,
+    /// NEWID and RAND.
+    pub random: Random,
+    /// Prepared texts and their parameter lists, by handle.
+    pub prepared: HashMap<i32, (String, String)>,
+    /// The next handle.
+    pub next_handle: i32,
+}
+
+impl Core {
+    /// The owner of this session's locks.
+    pub fn lock_owner(&self) -> LockOwner {
+        LockOwner::from(self.spid)
+    }
+
+    /// Whether plain reads of this session's database see versions instead of locking.
+    pub fn reads_versions(&self, latch: &Latch<'_>) -> bool {
+        self.settings.isolation == IsolationLevel::ReadCommitted
+            && latch
+                .catalog
+                .databases
+                .get(&self.database)
+                .is_some_and(|d| d.read_committed_snapshot)
+    }
+
+    /// What a SNAPSHOT transaction sees: everything committed when it first read.
+    pub fn transaction_snapshot(&self, statement: CommitSeq) -> CommitSeq {
+        self.snapshot.unwrap_or(statement)
+    }
+
+    /// Keeps a prepared text; its handle.
+    pub fn prepare(&mut self, text: String, parameters: String) -> i32 {
+        let handle = self.next_handle;
+        self.next_handle += 1;
+        self.prepared.insert(handle, (text, parameters));
+        handle
+    }
+
+    /// Rolls everything back; the descriptor of the transaction if one was open.
+    pub fn rollback_all(&mut self) -> Option<u64> {
+        let engine = Arc::clone(&self.engine);
+        let mut latch = Latch::new(&engine);
+        let was_open = self.trancount > 0;
+        self.trancount = 0;
+        self.doomed = false;
+        self.savepoints.clear();
+        self.snapshot = None;
+        self.transaction_name = None;
+        let txn = self.txn.take()?;
+        let descriptor = txn.id;
+        txn.rollback(&mut latch);
+        was_open.then_some(descriptor)
+    }
+
+    /// Releases the locks that belong to the session rather than to a transaction.
+    pub fn release_session_locks(&mut self) {
+        let engine = Arc::clone(&self.engine);
+        Latch::new(&engine).locks.end_session(self.lock_owner());
+    }
+
+    /// XACT_STATE().
+    pub fn xact_state(&self) -> i64 {
+        match (self.trancount, self.doomed) {
+            (0, _) => 0,
+            (_, true) => -1,
+            (_, false) => 1,
+        }
+    }
+}

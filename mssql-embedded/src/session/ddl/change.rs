@@ -1,0 +1,132 @@
+//! Changes to the catalogue that roll back with their transaction.
+
+use crate::access::lock_object;
+use crate::catalog::{Database, Object, ObjectId};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Env;
+use crate::lock::Mode;
+
+impl Env<'_, '_> {
+    /// The current database.
+    pub fn database(&self) -> SqlResult<&Database> {
+        self.latch
+            .catalog
+            .databases
+            .get(&self.core.database)
+            .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
+    }
+
+    /// The current database, to be changed.
+    pub fn database_mut(&mut self) -> SqlResult<&mut Database> {
+        self.latch
+            .catalog
+            .databases
+            .get_mut(&self.core.database)
+            .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
+    }
+
+    /// A new object id.
+    pub fn new_object_id(&mut self) -> ObjectId {
+        self.latch.catalog.next_object_id += 1;
+        self.latch.catalog.next_object_id
+    }
+
+    /// Remembers how to take a change of the current database back.
+    pub fn undo_with(
+        &mut self,
+        undo: impl FnOnce(&mut Database) + Send + 'static,
+    ) -> SqlResult<()> {
+        let name = self.core.database.clone();
+        self.access()?.txn.on_rollback(move |state| {
+            if let Some(database) = state.catalog.databases.get_mut(&name) {
+                undo(database);
+            }
+        });
+        Ok(())
+    }
+
+    /// Puts an object into the catalogue (new, or in place of an older version) under its
+    /// schema-modification lock.
+    pub fn put_object(&mut self, object: Object) -> SqlResult<()> {
+        let (id, schema) = (object.id(), object.schema_id());
+        lock_object(&mut self.access()?, id, Mode::SCH_M, true)?;
+        let database = self.database_mut()?;
+        let key = (schema, database.fold(object.name()));
+        let previous = database.objects.insert(id, object);
+        let named = database.object_names.insert(key.clone(), id);
+        self.undo_with(move |database| {
+            match previous {
+                Some(object) => database.objects.insert(id, object),
+                None => database.objects.remove(&id),
+            };
+            match named {
+                Some(id) => database.object_names.insert(key, id),
+                None => database.object_names.remove(&key),
+            };
+        })
+    }
+
+    /// Takes an object out of the catalogue.
+    pub fn remove_object(&mut self, id: ObjectId) -> SqlResult<()> {
+        lock_object(&mut self.access()?, id, Mode::SCH_M, true)?;
+        let database = self.database_mut()?;
+        let Some(object) = database.objects.remove(&id) else {
+            return Ok(());
+        };
+        let key = (object.schema_id(), database.fold(object.name()));
+        database.object_names.remove(&key);
+        let removed: Vec<_> = database
+            .permissions
+            .extract_if(.., |p| p.class == 1 && p.major_id == id)
+            .collect();
+        self.undo_with(move |database| {
+            database.objects.insert(id, object);
+            database.object_names.insert(key, id);
+            database.permissions.extend(removed);
+        })
+    }
+
+    /// 2714 when the schema already has something of that name.
+    pub fn require_free_name(&self, schema: i32, name: &str) -> SqlResult<()> {
+        let database = self.database()?;
+        if database
+            .object_names
+            .contains_key(&(schema, database.fold(name)))
+        {
+            return Err(SqlError::with(
+                2714,
+                16,
+                6,
+                format!("There is already an object named '{name}' in the database."),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The schema that a new object goes to: the named one, or the user's default.
+    pub fn target_schema(&self, name: &crate::ast::ObjectName) -> SqlResult<(i32, String, String)> {
+        let database = self.database()?;
+        let (schema, object) = match name.parts.as_slice() {
+            [o] => (None, o),
+            [s, o] => (Some(s.name.clone()), o),
+            [d, s, o] if database.fold(&d.name) == database.fold(&database.name) => {
+                (Some(s.name.clone()), o)
+            }
+            _ => return Err(SqlError::unsupported("a name in another database")),
+        };
+        let schema = schema
+            .filter(|s| !s.is_empty())
+            .unwrap_or_else(|| crate::session::default_schema(database, self.frame.user));
+        let Some(found) = database.find_schema(&schema) else {
+            return Err(SqlError::with(
+                2760,
+                16,
+                1,
+                format!(
+                    "The specified schema name \"{schema}\" either does not exist or you do not have permission to use it."
+                ),
+            ));
+        };
+        Ok((found.id, found.name.clone(), object.name.clone()))
+    }
+}

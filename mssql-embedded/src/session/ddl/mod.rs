@@ -1,0 +1,108 @@
+//! Definitions: schemas, tables, indexes, procedures, views, principals, permissions.
+//!
+//! Every change is undone when its transaction rolls back, and holds a schema-modification lock until
+//! the transaction ends, so that nobody sees a definition that may vanish.
+
+mod change;
+mod database;
+mod index;
+mod permission;
+mod principal;
+mod procedure;
+mod schema;
+mod table;
+
+use crate::ast::{Ddl, DropKind, Stmt};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Env;
+
+/// Runs a definition.
+pub fn run(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    match ddl {
+        Ddl::CreateSchema { name, owner } => schema::create(name, owner.as_ref(), env),
+        Ddl::CreateTable {
+            name,
+            columns,
+            constraints,
+        } => table::create(name, columns, constraints, env),
+        Ddl::AlterTable { name, action } => table::alter(name, action, env),
+        Ddl::CreateIndex(index) => index::create(index, env),
+        Ddl::CreateProcedure(procedure) => procedure::create(procedure, stmt, env),
+        Ddl::CreateView { .. } => procedure::create_view(ddl, env),
+        Ddl::Drop {
+            kind,
+            if_exists,
+            names,
+        } => {
+            for name in names {
+                match kind {
+                    DropKind::Table => table::drop(name, *if_exists, env)?,
+                    DropKind::Procedure | DropKind::View => {
+                        procedure::drop(*kind, name, *if_exists, env)?;
+                    }
+                    DropKind::Schema => schema::drop(name, *if_exists, env)?,
+                    DropKind::Role | DropKind::User => {
+                        principal::drop(*kind, name, *if_exists, env)?;
+                    }
+                    DropKind::Login => principal::drop_login(name, env)?,
+                    DropKind::Database => database::drop(name, *if_exists, env)?,
+                }
+            }
+            Ok(())
+        }
+        Ddl::DropIndex {
+            if_exists,
+            index,
+            table,
+        } => index::drop(*if_exists, &index.name, table, env),
+        Ddl::Truncate(name) => table::truncate(name, env),
+        Ddl::CreateLogin {
+            name,
+            password,
+            default_database,
+            ..
+        } => principal::create_login(name, password, default_database.as_ref(), env),
+        Ddl::CreateUser {
+            name,
+            login,
+            without_login,
+            default_schema,
+        } => principal::create_user(
+            name,
+            login.as_ref(),
+            *without_login,
+            default_schema.as_ref(),
+            env,
+        ),
+        Ddl::AlterUser {
+            name,
+            default_schema,
+        } => principal::alter_user(name, default_schema, env),
+        Ddl::CreateRole { name, owner } => principal::create_role(name, owner.as_ref(), env),
+        Ddl::AlterRole { role, add, member } => principal::alter_role(role, *add, member, env),
+        Ddl::AlterServerRole { role, add, member } => {
+            principal::alter_server_role(role, *add, member, env)
+        }
+        Ddl::Permission(statement) => permission::run(statement, env),
+        Ddl::AlterAuthorization { schema, owner } => schema::authorize(schema, owner, env),
+        Ddl::AlterDatabase { name, setting } => database::alter(name.as_ref(), setting, env),
+        Ddl::CreateDatabase { name, collate } => database::create(name, collate.as_ref(), env),
+    }
+}
+
+/// Refuses a definition to a user who is not dbo, not in db_owner or db_ddladmin, and does not own
+/// the schema it goes to.
+fn require_ddl(what: &str, schema: Option<i32>, env: &Env<'_, '_>) -> SqlResult<()> {
+    let Some(database) = env.latch.catalog.databases.get(&env.core.database) else {
+        return Ok(());
+    };
+    if super::permission::may_define(database, env.frame.user, env.core.sysadmin, schema, what) {
+        return Ok(());
+    }
+    Err(SqlError::with(
+        262,
+        14,
+        1,
+        format!("{what} permission denied in database '{}'.", database.name),
+    ))
+}

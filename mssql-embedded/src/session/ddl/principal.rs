@@ -1,0 +1,359 @@
+//! Logins, users and roles.
+
+use crate::ast::{DropKind, Ident, ObjectName};
+use crate::catalog::{Database, Login, Principal};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Env;
+use crate::session::login::fold;
+
+fn require_server(what: &str, env: &Env<'_, '_>) -> SqlResult<()> {
+    if env.core.sysadmin {
+        return Ok(());
+    }
+    Err(SqlError::with(
+        15247,
+        16,
+        1,
+        format!("User does not have permission to perform this action ({what})."),
+    ))
+}
+
+fn require_security(env: &Env<'_, '_>) -> SqlResult<()> {
+    let database = env.database()?;
+    if crate::session::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
+        return Ok(());
+    }
+    Err(SqlError::with(
+        15247,
+        16,
+        1,
+        "User does not have permission to perform this action.",
+    ))
+}
+
+/// CREATE LOGIN … WITH PASSWORD.
+pub fn create_login(
+    name: &Ident,
+    password: &str,
+    default_database: Option<&Ident>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    require_server("CREATE LOGIN", env)?;
+    let key = fold(&name.name);
+    let catalog = &mut env.latch.catalog;
+    if catalog.logins.contains_key(&key) {
+        return Err(SqlError::with(
+            15025,
+            16,
+            1,
+            format!("The server principal '{}' already exists.", name.name),
+        ));
+    }
+    let id = 256 + catalog.logins.len() as i32;
+    catalog.logins.insert(
+        key.clone(),
+        Login {
+            name: name.name.clone(),
+            id,
+            password: password.to_owned(),
+            sysadmin: false,
+            default_database: default_database.map_or("master".to_owned(), |d| d.name.clone()),
+        },
+    );
+    env.access()?.txn.on_rollback(move |state| {
+        state.catalog.logins.remove(&key);
+    });
+    Ok(())
+}
+
+/// DROP LOGIN.
+pub fn drop_login(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    require_server("DROP LOGIN", env)?;
+    let text = last(name);
+    let key = fold(&text);
+    let Some(login) = env.latch.catalog.logins.remove(&key) else {
+        return Err(missing("drop", "login", &text));
+    };
+    env.access()?.txn.on_rollback(move |state| {
+        state.catalog.logins.insert(key, login);
+    });
+    Ok(())
+}
+
+fn last(name: &ObjectName) -> String {
+    name.parts
+        .last()
+        .map(|p| p.name.clone())
+        .unwrap_or_default()
+}
+
+fn missing(verb: &str, kind: &str, name: &str) -> SqlError {
+    SqlError::with(
+        15151,
+        16,
+        1,
+        format!(
+            "Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission."
+        ),
+    )
+}
+
+fn add(principal: Principal, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let database = env.database_mut()?;
+    if database.find_principal(&principal.name).is_some() {
+        return Err(SqlError::with(
+            15023,
+            16,
+            1,
+            format!(
+                "User, group, or role '{}' already exists in the current database.",
+                principal.name
+            ),
+        ));
+    }
+    let id = database.next_principal_id;
+    database.next_principal_id += 1;
+    database
+        .principals
+        .insert(id, Principal { id, ..principal });
+    env.undo_with(move |database| {
+        database.principals.remove(&id);
+    })
+}
+
+/// CREATE USER.
+pub fn create_user(
+    name: &Ident,
+    login: Option<&Ident>,
+    without_login: bool,
+    default_schema: Option<&Ident>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    require_security(env)?;
+    let login = if without_login {
+        None
+    } else {
+        let login = login.map_or(&name.name, |l| &l.name);
+        if !env.latch.catalog.logins.contains_key(&fold(login)) {
+            return Err(SqlError::with(
+                15007,
+                16,
+                1,
+                format!("'{login}' is not a valid login or you do not have permission."),
+            ));
+        }
+        let taken = env
+            .database()?
+            .principals
+            .values()
+            .any(|p| !p.role && p.login.as_deref().is_some_and(|l| fold(l) == fold(login)));
+        if taken {
+            return Err(SqlError::with(
+                15063,
+                16,
+                1,
+                "The login already has an account under a different user name.",
+            ));
+        }
+        Some(login.clone())
+    };
+    add(
+        Principal {
+            id: 0,
+            name: name.name.clone(),
+            role: false,
+            login,
+            default_schema: default_schema.map(|s| s.name.clone()),
+            owner: 1,
+            fixed: false,
+        },
+        env,
+    )
+}
+
+/// ALTER USER … WITH DEFAULT_SCHEMA.
+pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    require_security(env)?;
+    let database = env.database_mut()?;
+    let Some(id) = database
+        .find_principal(&name.name)
+        .filter(|p| !p.role)
+        .map(|p| p.id)
+    else {
+        return Err(missing("alter", "user", &name.name));
+    };
+    let Some(user) = database.principals.get_mut(&id) else {
+        return Ok(());
+    };
+    let previous = user.default_schema.replace(schema.name.clone());
+    env.undo_with(move |database| {
+        if let Some(user) = database.principals.get_mut(&id) {
+            user.default_schema = previous;
+        }
+    })
+}
+
+/// CREATE ROLE.
+pub fn create_role(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    require_security(env)?;
+    let owner = match owner {
+        None => env.frame.user,
+        Some(o) => super::schema::find_owner(env.database()?, &o.name)?,
+    };
+    add(
+        Principal {
+            id: 0,
+            name: name.name.clone(),
+            role: true,
+            login: None,
+            default_schema: None,
+            owner,
+            fixed: false,
+        },
+        env,
+    )
+}
+
+/// ALTER ROLE r ADD|DROP MEMBER m.
+pub fn alter_role(
+    role: &Ident,
+    add_member: bool,
+    member: &Ident,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    require_security(env)?;
+    let database = env.database_mut()?;
+    let Some(role) = database
+        .find_principal(&role.name)
+        .filter(|p| p.role)
+        .map(|p| p.id)
+    else {
+        return Err(missing("alter", "role", &role.name));
+    };
+    let Some(member) = database.find_principal(&member.name).map(|p| p.id) else {
+        return Err(SqlError::with(
+            15151,
+            16,
+            1,
+            format!(
+                "Cannot add the principal '{}', because it does not exist or you do not have permission.",
+                member.name
+            ),
+        ));
+    };
+    let previous = database.members.clone();
+    if !add_member {
+        database.members.retain(|m| *m != (role, member));
+    } else if !database.members.contains(&(role, member)) {
+        if database.memberships(role).contains(&member) {
+            return Err(SqlError::with(
+                15413,
+                11,
+                1,
+                "Cannot make a role a member of itself.",
+            ));
+        }
+        database.members.push((role, member));
+    }
+    env.undo_with(move |database| database.members = previous)
+}
+
+/// ALTER SERVER ROLE: only sysadmin exists here.
+pub fn alter_server_role(
+    role: &Ident,
+    add_member: bool,
+    member: &Ident,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    require_server("ALTER SERVER ROLE", env)?;
+    if !role.name.eq_ignore_ascii_case("sysadmin") {
+        return Err(SqlError::unsupported(format!(
+            "the server role {}",
+            role.name
+        )));
+    }
+    let key = fold(&member.name);
+    let Some(login) = env.latch.catalog.logins.get_mut(&key) else {
+        return Err(missing("add", "principal", &member.name));
+    };
+    let previous = std::mem::replace(&mut login.sysadmin, add_member);
+    env.access()?.txn.on_rollback(move |state| {
+        if let Some(login) = state.catalog.logins.get_mut(&key) {
+            login.sysadmin = previous;
+        }
+    });
+    Ok(())
+}
+
+/// DROP ROLE and DROP USER.
+pub fn drop(
+    kind: DropKind,
+    name: &ObjectName,
+    if_exists: bool,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    require_security(env)?;
+    let text = last(name);
+    let word = if kind == DropKind::Role {
+        "role"
+    } else {
+        "user"
+    };
+    let database = env.database_mut()?;
+    let found = database
+        .find_principal(&text)
+        .filter(|p| p.role == (kind == DropKind::Role))
+        .cloned();
+    let Some(principal) = found else {
+        return if if_exists {
+            Ok(())
+        } else {
+            Err(missing("drop", word, &text))
+        };
+    };
+    check_droppable(database, &principal)?;
+    let id = principal.id;
+    let members = database.members.clone();
+    let permissions = database.permissions.clone();
+    database.members.retain(|(_, member)| *member != id);
+    database.permissions.retain(|p| p.grantee != id);
+    database.principals.remove(&id);
+    env.undo_with(move |database| {
+        database.principals.insert(id, principal);
+        database.members = members;
+        database.permissions = permissions;
+    })
+}
+
+fn check_droppable(database: &Database, principal: &Principal) -> SqlResult<()> {
+    if principal.fixed {
+        return Err(SqlError::with(
+            15150,
+            16,
+            1,
+            format!("Cannot drop the principal '{}'.", principal.name),
+        ));
+    }
+    if principal.role
+        && database
+            .members
+            .iter()
+            .any(|(role, _)| *role == principal.id)
+    {
+        return Err(SqlError::with(
+            15144,
+            16,
+            1,
+            "The role has members. It must be empty before it can be dropped.",
+        ));
+    }
+    if database.schemas.values().any(|s| s.owner == principal.id) {
+        return Err(SqlError::with(
+            15138,
+            16,
+            1,
+            "The database principal owns a schema in the database, and cannot be dropped.",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! CREATE, ALTER and DROP PROCEDURE and VIEW.
+
+use std::sync::Arc;
+
+use crate::ast::{CreateProcedure, Ddl, DropKind, ObjectName, Stmt};
+use crate::catalog::{Object, ProcedureDef, ViewDef};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{Env, Frame};
+use crate::session::{Module, bind_parameter, collect_variables};
+
+/// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
+pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let (schema_id, schema, name) = env.target_schema(&create.name)?;
+    let existing = existing(schema_id, &name, env)?;
+    let previous = match &existing {
+        Some(Object::Procedure(p)) => Some(Arc::clone(p)),
+        Some(_) => {
+            env.require_free_name(schema_id, &name)?;
+            None
+        }
+        None => None,
+    };
+    match (&previous, create.alter) {
+        (None, true) => {
+            return Err(SqlError::with(
+                208,
+                16,
+                6,
+                format!("Invalid object name '{name}'."),
+            ));
+        }
+        (Some(_), false) if !create.or_alter => env.require_free_name(schema_id, &name)?,
+        _ => {}
+    }
+    if previous.is_some() {
+        super::require_ddl("ALTER", Some(schema_id), env)?;
+    } else {
+        super::require_ddl("CREATE PROCEDURE", Some(schema_id), env)?;
+    }
+    if let Some(context) = create.execute_as.as_deref().filter(|c| *c != "CALLER") {
+        return Err(SqlError::unsupported(format!("EXECUTE AS {context}")));
+    }
+    let database = env.database()?;
+    let params = create
+        .params
+        .iter()
+        .map(|p| bind_parameter(&env.latch.catalog, database, p))
+        .collect::<SqlResult<Vec<_>>>()?;
+    let variables = Arc::new(collect_variables(database, &params, &create.body)?);
+    let module = Arc::new(Module::new(
+        params.clone(),
+        Arc::clone(&create.body),
+        variables,
+        previous.as_ref().map_or(0, |p| p.id),
+        name.clone(),
+        env.core.settings.quoted_identifier,
+    ));
+    check_body(&module, env)?;
+    let now = env.latch.engine().clock.unix_ms();
+    let id = match &previous {
+        Some(p) => p.id,
+        None => env.new_object_id(),
+    };
+    let version = env.latch.next_version();
+    env.put_object(Object::Procedure(Arc::new(ProcedureDef {
+        id,
+        schema_id,
+        schema,
+        name,
+        version,
+        params,
+        body: Arc::clone(&create.body),
+        text: create.text.clone(),
+        quoted_identifier: env.core.settings.quoted_identifier,
+        ansi_nulls: env.core.settings.ansi_nulls,
+        execute_as: None,
+        created_ms: previous.as_ref().map_or(now, |p| p.created_ms),
+        modified_ms: now,
+    })))
+}
+
+fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Object>> {
+    let database = env.database()?;
+    let id = database.object_names.get(&(schema, database.fold(name)));
+    Ok(id.and_then(|id| database.objects.get(id)).cloned())
+}
+
+fn check_body(module: &Arc<Module>, env: &Env<'_, '_>) -> SqlResult<()> {
+    let frame: Frame = crate::session::interp::call::new_frame(module, 1, env.frame.user);
+    crate::session::precompile::check(module, &module.body, env.core, &frame, &env.latch)
+}
+
+/// CREATE [OR ALTER] VIEW, ALTER VIEW.
+pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let Ddl::CreateView {
+        name,
+        columns,
+        query,
+        text,
+        or_alter,
+        alter,
+    } = ddl
+    else {
+        return Ok(());
+    };
+    let (schema_id, _, view) = env.target_schema(name)?;
+    let existing = existing(schema_id, &view, env)?;
+    let previous = match existing {
+        Some(Object::View(v)) if *alter || *or_alter => Some(v),
+        None if *alter => {
+            return Err(SqlError::with(
+                208,
+                16,
+                6,
+                format!("Invalid object name '{view}'."),
+            ));
+        }
+        _ => {
+            env.require_free_name(schema_id, &view)?;
+            None
+        }
+    };
+    super::require_ddl("CREATE VIEW", Some(schema_id), env)?;
+    let now = env.latch.engine().clock.unix_ms();
+    let id = match &previous {
+        Some(v) => v.id,
+        None => env.new_object_id(),
+    };
+    let version = env.latch.next_version();
+    env.put_object(Object::View(Arc::new(ViewDef {
+        id,
+        schema_id,
+        name: view,
+        version,
+        columns: columns.iter().map(|c| c.name.clone()).collect(),
+        query: Arc::new(query.clone()),
+        text: text.clone(),
+        created_ms: now,
+    })))
+}
+
+/// DROP PROCEDURE and DROP VIEW.
+pub fn drop(
+    kind: DropKind,
+    name: &ObjectName,
+    if_exists: bool,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let found = crate::session::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let found = found.filter(|o| match kind {
+        DropKind::Procedure => matches!(o, Object::Procedure(_)),
+        _ => matches!(o, Object::View(_)),
+    });
+    let Some((id, schema)) = found.map(|o| (o.id(), o.schema_id())) else {
+        if if_exists {
+            return Ok(());
+        }
+        let word = if kind == DropKind::Procedure {
+            "procedure"
+        } else {
+            "view"
+        };
+        let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
+        return Err(SqlError::with(
+            3701,
+            11,
+            5,
+            format!(
+                "Cannot drop the {word} '{}', because it does not exist or you do not have permission.",
+                shown.join(".")
+            ),
+        ));
+    };
+    super::require_ddl("DROP", Some(schema), env)?;
+    env.remove_object(id)?;
+    env.latch.modules.remove(&id);
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! CREATE, DROP and ALTER AUTHORIZATION ON SCHEMA.
+
+use crate::ast::{Ident, ObjectName};
+use crate::catalog::Schema;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Env;
+
+/// CREATE SCHEMA.
+pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    super::require_ddl("CREATE SCHEMA", None, env)?;
+    let user = env.frame.user;
+    let database = env.database_mut()?;
+    let key = database.fold(&name.name);
+    if database.schema_names.contains_key(&key) {
+        return Err(SqlError::with(
+            2714,
+            16,
+            6,
+            format!(
+                "There is already an object named '{}' in the database.",
+                name.name
+            ),
+        ));
+    }
+    let owner = match owner {
+        None => user,
+        Some(o) => find_owner(database, &o.name)?,
+    };
+    let id = database.next_schema_id;
+    database.next_schema_id += 1;
+    database.schemas.insert(
+        id,
+        Schema {
+            id,
+            name: name.name.clone(),
+            owner,
+        },
+    );
+    database.schema_names.insert(key.clone(), id);
+    env.undo_with(move |database| {
+        database.schemas.remove(&id);
+        database.schema_names.remove(&key);
+    })
+}
+
+/// The principal that shall own something; 15151 when there is none of that name.
+pub fn find_owner(database: &crate::catalog::Database, name: &str) -> SqlResult<i32> {
+    database.find_principal(name).map(|p| p.id).ok_or_else(|| {
+        SqlError::with(
+            15151,
+            16,
+            1,
+            format!("Cannot find the user '{name}', because it does not exist or you do not have permission."),
+        )
+    })
+}
+
+/// DROP SCHEMA: only an empty one.
+pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let text = name
+        .parts
+        .last()
+        .map(|p| p.name.clone())
+        .unwrap_or_default();
+    let database = env.database()?;
+    let Some(schema) = database.find_schema(&text).cloned() else {
+        if if_exists {
+            return Ok(());
+        }
+        return Err(SqlError::with(
+            15151,
+            16,
+            1,
+            format!(
+                "Cannot drop the schema '{text}', because it does not exist or you do not have permission."
+            ),
+        ));
+    };
+    if let Some(object) = database
+        .objects
+        .values()
+        .find(|o| o.schema_id() == schema.id)
+    {
+        return Err(SqlError::with(
+            3729,
+            16,
+            1,
+            format!(
+                "Cannot drop schema '{text}' because it is being referenced by object '{}'.",
+                object.name()
+            ),
+        ));
+    }
+    super::require_ddl("DROP SCHEMA", Some(schema.id), env)?;
+    let database = env.database_mut()?;
+    let key = database.fold(&schema.name);
+    database.schemas.remove(&schema.id);
+    database.schema_names.remove(&key);
+    let removed: Vec<_> = database
+        .permissions
+        .extract_if(.., |p| p.class == 3 && p.major_id == schema.id)
+        .collect();
+    env.undo_with(move |database| {
+        database.schema_names.insert(key, schema.id);
+        database.schemas.insert(schema.id, schema);
+        database.permissions.extend(removed);
+    })
+}
+
+/// ALTER AUTHORIZATION ON SCHEMA::s TO owner.
+pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    super::require_ddl("ALTER AUTHORIZATION", None, env)?;
+    let database = env.database_mut()?;
+    let owner = find_owner(database, &owner.name)?;
+    let Some(id) = database.find_schema(&name.name).map(|s| s.id) else {
+        return Err(SqlError::with(
+            15151,
+            16,
+            1,
+            format!(
+                "Cannot find the schema '{}', because it does not exist or you do not have permission.",
+                name.name
+            ),
+        ));
+    };
+    let Some(schema) = database.schemas.get_mut(&id) else {
+        return Ok(());
+    };
+    let previous = std::mem::replace(&mut schema.owner, owner);
+    env.undo_with(move |database| {
+        if let Some(schema) = database.schemas.get_mut(&id) {
+            schema.owner = previous;
+        }
+    })
+}

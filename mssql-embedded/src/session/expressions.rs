@@ -1,0 +1,59 @@
+//! The expressions of control-flow statements, in the order in which the interpreter wants their values.
+
+use crate::ast::{DeadlockPriority, Declaration, ExecTarget, Expr, SetOption, StmtKind};
+
+/// The expressions that a statement evaluates as plain values.
+pub fn of(kind: &StmtKind) -> Vec<&Expr> {
+    match kind {
+        StmtKind::Declare(list) => list
+            .iter()
+            .filter_map(|d| match d {
+                Declaration::Scalar { value, .. } => value.as_ref(),
+                Declaration::Table { .. } => None,
+            })
+            .collect(),
+        StmtKind::Return(value) => value.iter().collect(),
+        StmtKind::Print(value) => vec![value],
+        StmtKind::Throw(Some(args)) => vec![&args.0, &args.1, &args.2],
+        StmtKind::RaisError {
+            message,
+            severity,
+            state,
+            args,
+            ..
+        } => {
+            let mut list = vec![message, severity, state];
+            list.extend(args);
+            list
+        }
+        StmtKind::WaitFor { time, .. } => vec![time],
+        StmtKind::Exec(exec) => exec_exprs(exec),
+        StmtKind::Insert(insert) => match &insert.source {
+            crate::ast::InsertSource::Exec(exec) => exec_exprs(exec),
+            _ => Vec::new(),
+        },
+        StmtKind::SetOption(option) => option_exprs(option),
+        _ => Vec::new(),
+    }
+}
+
+fn exec_exprs(exec: &crate::ast::ExecStmt) -> Vec<&Expr> {
+    match &exec.target {
+        ExecTarget::Text(pieces) => pieces.iter().collect(),
+        _ => exec.args.iter().filter_map(|a| a.value.as_ref()).collect(),
+    }
+}
+
+fn option_exprs(option: &SetOption) -> Vec<&Expr> {
+    match option {
+        SetOption::LockTimeout(e)
+        | SetOption::RowCount(e)
+        | SetOption::TextSize(e)
+        | SetOption::DateFirst(e)
+        | SetOption::ContextInfo(e) => vec![e],
+        SetOption::DeadlockPriority(DeadlockPriority::Level(_) | DeadlockPriority::Variable(_)) => {
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}

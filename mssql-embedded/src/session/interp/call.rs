@@ -1,0 +1,391 @@
+//! EXEC: procedures, dynamic text, arguments, return status and output parameters.
+
+use std::sync::Arc;
+
+use crate::access::Latch;
+use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
+use crate::catalog::Param;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::session::{Module, RpcParam, module_of, text_of};
+use crate::storage::LocalTable;
+use crate::value::{CastMode, DataType, Value, cast};
+
+use super::{Failure, Flow, Interp, Stop, assign};
+
+/// An argument on its way to a parameter.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// `@name`, or empty for a positional one.
+    pub name: String,
+    /// The value; `None` is DEFAULT.
+    pub value: Option<(Value, DataType)>,
+    /// OUTPUT.
+    pub output: bool,
+}
+
+/// What a call left behind.
+pub struct Returned {
+    /// The return status.
+    pub status: i32,
+    /// Final values of the parameters, in their order.
+    pub params: Vec<(Param, Value)>,
+}
+
+/// Procedures may nest this deep.
+const MAX_NESTING: u32 = 32;
+
+impl Interp<'_> {
+    /// EXEC as a statement.
+    pub fn exec(
+        &mut self,
+        exec: &ExecStmt,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        self.exec_inner(exec, stmt, module, frame)?;
+        Ok(Flow::Next)
+    }
+
+    /// EXEC, also behind INSERT … EXEC.
+    pub fn exec_inner(
+        &mut self,
+        exec: &ExecStmt,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<(), Failure> {
+        match &exec.target {
+            ExecTarget::Text(_) => {
+                let mut text = String::new();
+                for (value, ty) in self.values(stmt, module, frame)? {
+                    text.push_str(&text_of(&value, &ty, usize::MAX)?);
+                }
+                self.run_text(&text, Vec::new(), frame)?;
+                Ok(())
+            }
+            ExecTarget::Procedure(name) => {
+                let args = self.arguments(&exec.args, stmt, module, frame, 0)?;
+                self.exec_named(name, args, exec, frame)
+            }
+            ExecTarget::Variable(variable) => {
+                let name = variable_text(frame, variable)?;
+                let name = crate::parse::parse_name(&name)?;
+                let args = self.arguments(&exec.args, stmt, module, frame, 0)?;
+                self.exec_named(&name, args, exec, frame)
+            }
+        }
+    }
+
+    fn exec_named(
+        &mut self,
+        name: &ObjectName,
+        args: Vec<Argument>,
+        exec: &ExecStmt,
+        frame: &mut Frame,
+    ) -> Result<(), Failure> {
+        let passed = args.clone();
+        let returned = self.call(name, args, frame)?;
+        if let Some(variable) = &exec.return_into {
+            assign(
+                frame,
+                variable,
+                &Value::Int(i64::from(returned.status)),
+                &DataType::Int,
+            )?;
+        }
+        for (position, (argument, source)) in passed.iter().zip(&exec.args).enumerate() {
+            if !argument.output {
+                continue;
+            }
+            let found = match argument.name.as_str() {
+                "" => returned.params.get(position),
+                n => returned
+                    .params
+                    .iter()
+                    .find(|(p, _)| p.name.eq_ignore_ascii_case(n)),
+            };
+            let (Some((param, value)), Some(target)) = (found, output_variable(source)) else {
+                continue;
+            };
+            assign(frame, target, value, &param.ty)?;
+        }
+        Ok(())
+    }
+
+    /// The values of EXEC's arguments.
+    fn arguments(
+        &mut self,
+        args: &[ExecArg],
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+        skip: usize,
+    ) -> Result<Vec<Argument>, Failure> {
+        let mut values = self.values(stmt, module, frame)?.into_iter().skip(skip);
+        let mut list = Vec::with_capacity(args.len());
+        let mut named = false;
+        for (i, arg) in args.iter().enumerate() {
+            named |= arg.name.is_some();
+            if named && arg.name.is_none() {
+                return Err(SqlError::with(
+                    119,
+                    15,
+                    1,
+                    format!("Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.", i + 1),
+                )
+                .into());
+            }
+            list.push(Argument {
+                name: arg.name.clone().unwrap_or_default(),
+                value: if arg.value.is_some() {
+                    values.next()
+                } else {
+                    None
+                },
+                output: arg.output,
+            });
+        }
+        Ok(list)
+    }
+
+    /// Calls a procedure, of the user or of the system, by name.
+    pub fn call(
+        &mut self,
+        name: &ObjectName,
+        args: Vec<Argument>,
+        caller: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let engine = Arc::clone(&self.core.engine);
+        let mut latch = Latch::new(&engine);
+        let Some(procedure) = super::super::resolve_procedure(&latch, self.core, caller, name)?
+        else {
+            drop(latch);
+            return self.system_procedure(name, args, caller);
+        };
+        let module = module_of(&mut latch, &procedure, self.core)?;
+        let owner = crate::session::permission::owner_of(&latch, self.core, procedure.schema_id);
+        drop(latch);
+        let (object, version) = (procedure.id, procedure.version);
+        self.within(Latch::new(&engine), caller, |env| {
+            crate::session::permission::check_execute(object, owner, env)?;
+            env.lock_schemas(&[(object, version)])
+        })?;
+        if self.core.nest_level >= MAX_NESTING {
+            return Err(SqlError::new(
+                217,
+                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+            )
+            .into());
+        }
+        let mut frame = new_frame(&module, caller.depth + 1, caller.user);
+        frame.chain_owner = owner;
+        bind_arguments(&module, &args, &mut frame)?;
+        let status = self.run_module(&module, &mut frame, true)?;
+        let params = module.params.iter().cloned().zip(frame.values).collect();
+        Ok(Returned { status, params })
+    }
+
+    /// Runs a module in its frame and restores what a procedure does not leak: SET options.
+    pub fn run_module(
+        &mut self,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+        procedure: bool,
+    ) -> Result<i32, Failure> {
+        let settings = self.core.settings.clone();
+        let trancount = self.core.trancount;
+        self.core.nest_level += u32::from(procedure);
+        let body = Arc::clone(&module.body);
+        let outcome = self.run_list(&body, module, frame);
+        self.core.nest_level -= u32::from(procedure);
+        let xact_abort = self.core.settings.xact_abort;
+        self.core.settings = settings;
+        let status = match outcome {
+            Ok(Flow::Return(status)) => status,
+            Ok(_) => 0,
+            Err(Stop::Scope) => -6,
+            Err(stop) => return Err(stop.into()),
+        };
+        if procedure && trancount != self.core.trancount && !xact_abort {
+            let error = SqlError::with(
+                266,
+                16,
+                2,
+                format!(
+                    "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {trancount}, current count = {}.",
+                    self.core.trancount
+                ),
+            );
+            let mut error = error;
+            error.procedure.clone_from(&module.name);
+            if self.core.try_depth > 0 {
+                return Err(Failure::Error(error, super::Origin::Statement));
+            }
+            self.core.error = 266;
+            self.send_message(&error)?;
+        }
+        Ok(status)
+    }
+
+    /// Runs dynamic text: EXEC ('…') and sp_executesql.
+    pub fn run_text(
+        &mut self,
+        text: &str,
+        params: Vec<(Param, Value)>,
+        caller: &mut Frame,
+    ) -> Result<Vec<Value>, Failure> {
+        if self.core.nest_level >= MAX_NESTING {
+            return Err(SqlError::new(217, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).").into());
+        }
+        let (params, values): (Vec<_>, Vec<_>) = params.into_iter().unzip();
+        let module = crate::session::compile_text(text, params, self.core)?;
+        let mut frame = new_frame(&module, caller.depth + 1, caller.user);
+        frame.values[..values.len()].clone_from_slice(&values);
+        self.precompile(&module, &frame)?;
+        self.core.nest_level += 1;
+        let outcome = self.run_module(&module, &mut frame, false);
+        self.core.nest_level -= 1;
+        outcome?;
+        Ok(frame.values)
+    }
+}
+
+/// A frame for one run of a module.
+pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
+    Frame {
+        variables: Arc::clone(&module.variables),
+        values: vec![Value::Null; module.variables.scalars().len()],
+        tables: module
+            .variables
+            .tables()
+            .iter()
+            .map(|t| LocalTable::new(&t.table))
+            .collect(),
+        scope_identity: Value::Null,
+        procedure: module.procedure,
+        procedure_name: module.name.clone(),
+        chain_owner: None,
+        user,
+        quoted_identifier: module.quoted_identifier,
+        depth,
+        try_depth: 0,
+    }
+}
+
+/// Puts arguments into the parameters' slots.
+pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
+    let name = &module.name;
+    let short = name.rsplit('.').next().unwrap_or(name);
+    if args.len() > module.params.len() {
+        return Err(SqlError::with(
+            8144,
+            16,
+            2,
+            format!("Procedure or function {short} has too many arguments specified."),
+        ));
+    }
+    let mut given = vec![false; module.params.len()];
+    for (position, arg) in args.iter().enumerate() {
+        let slot = if arg.name.is_empty() {
+            position
+        } else {
+            let found = module
+                .params
+                .iter()
+                .position(|p| p.name.eq_ignore_ascii_case(&arg.name));
+            found.ok_or_else(|| {
+                SqlError::with(
+                    8145,
+                    16,
+                    2,
+                    format!("{} is not a parameter for procedure {short}.", arg.name),
+                )
+            })?
+        };
+        if given[slot] {
+            return Err(SqlError::with(
+                8143,
+                16,
+                1,
+                format!(
+                    "Parameter '{}' was supplied multiple times.",
+                    module.params[slot].name
+                ),
+            ));
+        }
+        let param = &module.params[slot];
+        if arg.output && !param.output {
+            return Err(SqlError::with(
+                8162,
+                16,
+                2,
+                format!(
+                    "The formal parameter \"{}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.",
+                    param.name
+                ),
+            ));
+        }
+        if let Some((value, from)) = &arg.value {
+            crate::value::precedence::check_implicit(from, &param.ty)?;
+            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)?;
+            given[slot] = true;
+        }
+    }
+    for (slot, param) in module.params.iter().enumerate() {
+        if given[slot] {
+            continue;
+        }
+        match &param.default {
+            Some(value) => frame.values[slot] = value.clone(),
+            None => {
+                return Err(SqlError::with(
+                    201,
+                    16,
+                    4,
+                    format!(
+                        "Procedure or function '{short}' expects parameter '{}', which was not supplied.",
+                        param.name
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Arguments of an RPC.
+pub fn rpc_arguments(params: Vec<RpcParam>) -> Vec<Argument> {
+    params
+        .into_iter()
+        .map(|p| Argument {
+            name: p.name,
+            value: if p.default {
+                None
+            } else {
+                Some((p.value, p.ty))
+            },
+            output: p.output,
+        })
+        .collect()
+}
+
+fn output_variable(arg: &ExecArg) -> Option<&str> {
+    match arg.value.as_ref().map(|e| &e.kind) {
+        Some(ExprKind::Variable(name)) => Some(name),
+        _ => None,
+    }
+}
+
+fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
+    match &frame.values[frame.variables.scalar_named(variable)?.slot] {
+        Value::Str(s) => Ok(String::from_utf16_lossy(s)),
+        _ => Err(SqlError::with(
+            2812,
+            16,
+            62,
+            "Could not find stored procedure ''.",
+        )),
+    }
+}

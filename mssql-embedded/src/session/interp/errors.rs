@@ -1,0 +1,256 @@
+//! What an error does: end the statement, the procedure, the batch or the transaction; be caught.
+
+use std::sync::Arc;
+
+use crate::ast::{Stmt, StmtKind};
+use crate::error::SqlError;
+use crate::exec::Frame;
+use crate::session::{Done, DoneKind, Module, text_of};
+use crate::value::{CastMode, DataType, Value, cast};
+
+use super::{Failure, Flow, Interp, Run};
+
+/// Why statements stopped.
+#[derive(Debug)]
+pub enum Stop {
+    /// An error on its way to a CATCH block. One found while compiling a statement passes the TRY
+    /// blocks of its own frame by.
+    Raised {
+        /// The error.
+        error: SqlError,
+        /// The frame whose TRY blocks cannot catch it.
+        compile_in: Option<u32>,
+    },
+    /// The procedure ends; its caller goes on. The client has been told.
+    Scope,
+    /// The batch ends. The client has been told.
+    Batch,
+    /// The client sent an attention.
+    Attention,
+    /// The client is gone, or the connection must be closed.
+    Disconnected,
+}
+
+/// Where an error comes from, as far as it matters for what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A statement that failed.
+    Statement,
+    /// Names or types of a statement did not resolve when it was about to run.
+    Compile,
+    /// THROW: ends the batch.
+    Throw,
+    /// RAISERROR: execution goes on, whatever XACT_ABORT says.
+    RaisError,
+}
+
+/// How far an error reaches without a TRY block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    Statement,
+    Scope,
+    /// The batch, but an open transaction stays.
+    Batch,
+    /// The batch and the transaction.
+    Transaction,
+}
+
+/// Errors that end the batch and roll the transaction back even with XACT_ABORT OFF: failed
+/// conversions, the deadlock victim, an operation in a doomed transaction, a snapshot conflict.
+const TRANSACTION_ENDING: &[i32] = &[
+    235, 236, 241, 242, 244, 245, 248, 293, 295, 296, 1205, 3930, 3960, 8114, 8169,
+];
+
+fn reach(error: &SqlError, origin: Origin) -> Reach {
+    match origin {
+        Origin::RaisError => Reach::Statement,
+        Origin::Throw => Reach::Batch,
+        Origin::Compile => Reach::Scope,
+        Origin::Statement if TRANSACTION_ENDING.contains(&error.number) => Reach::Transaction,
+        Origin::Statement => Reach::Statement,
+    }
+}
+
+impl Interp<'_> {
+    /// An attention: an open transaction stays, unless XACT_ABORT is on.
+    pub fn attention(&mut self) -> Stop {
+        if self.core.settings.xact_abort && self.core.trancount > 0 {
+            self.rollback_all();
+        }
+        Stop::Attention
+    }
+
+    /// Lets an error take its effect.
+    pub fn raise(
+        &mut self,
+        error: SqlError,
+        origin: Origin,
+        stmt: &Stmt,
+        frame: &mut Frame,
+    ) -> Run {
+        if crate::access::is_interrupt(&error) {
+            return Err(match self.sink.interrupted() {
+                Some(crate::session::Interrupt::Disconnected) => Stop::Disconnected,
+                _ => self.attention(),
+            });
+        }
+        let mut error = error.at(stmt.pos.line);
+        if error.procedure.is_empty() {
+            error.procedure.clone_from(&frame.procedure_name);
+        }
+        self.core.error = error.number;
+        self.core.rowcount = 0;
+        let reach = reach(&error, origin);
+        let aborts = self.core.settings.xact_abort && origin != Origin::RaisError;
+        if error.severity >= 20 {
+            let _ = self.send_message(&error);
+            return Err(Stop::Disconnected);
+        }
+        let own_try = frame.try_depth > 0;
+        let outer_try = self.core.try_depth > frame.try_depth;
+        let compile = origin == Origin::Compile;
+        if outer_try || own_try && !compile {
+            if self.core.trancount > 0 && (aborts || reach == Reach::Transaction) {
+                self.core.doomed = true;
+            }
+            return Err(Stop::Raised {
+                error,
+                compile_in: compile.then_some(frame.depth),
+            });
+        }
+        self.report(&error, frame)?;
+        if aborts || reach == Reach::Transaction {
+            self.rollback_all();
+            return Err(Stop::Batch);
+        }
+        match reach {
+            Reach::Statement => Ok(Flow::Next),
+            Reach::Scope => Err(Stop::Scope),
+            Reach::Batch | Reach::Transaction => Err(Stop::Batch),
+        }
+    }
+
+    /// Sends an error and the DONE token of the failed statement.
+    pub fn report(&mut self, error: &SqlError, frame: &Frame) -> Result<(), Stop> {
+        self.send_message(error).map_err(|_| Stop::Disconnected)?;
+        let inside = self.rpc || frame.depth > 0;
+        let kind = if inside {
+            DoneKind::InProcedure
+        } else {
+            DoneKind::Statement
+        };
+        self.ended = true;
+        let done = Done {
+            kind,
+            rows: None,
+            error: true,
+            command: 0,
+        };
+        self.sink.done(done).map_err(|_| Stop::Disconnected)
+    }
+
+    /// THROW.
+    pub fn throw(
+        &mut self,
+        with_args: bool,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        if !with_args {
+            let Some(error) = self.core.caught.last().cloned() else {
+                return Err(SqlError::with(
+                    10704,
+                    15,
+                    1,
+                    "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.",
+                )
+                .into());
+            };
+            return Err(Failure::Error(error, Origin::Throw));
+        }
+        let values = self.values(stmt, module, frame)?;
+        let int = |i: usize| -> Result<i64, SqlError> {
+            let (value, from) = &values[i];
+            match cast(value, from, &DataType::Int, None, CastMode::Assign)? {
+                Value::Int(n) => Ok(n),
+                _ => Err(SqlError::with(
+                    10708,
+                    15,
+                    1,
+                    "NULL is not a valid parameter of THROW.",
+                )),
+            }
+        };
+        let (number, state) = (int(0)?, int(2)?);
+        let text = text_of(&values[1].0, &values[1].1, 2048)?;
+        if !(50000..=i64::from(i32::MAX)).contains(&number) {
+            return Err(SqlError::with(
+                35100,
+                16,
+                10,
+                format!("Error number {number} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647."),
+            )
+            .into());
+        }
+        let state = u8::try_from(state).map_err(|_| {
+            SqlError::new(
+                35100,
+                format!("State {state} in the THROW statement is outside 0 to 255."),
+            )
+        })?;
+        Err(Failure::Error(
+            SqlError::with(number as i32, 16, state, text),
+            Origin::Throw,
+        ))
+    }
+
+    /// RAISERROR with a text (or a variable that holds one); numbers of sys.messages are refused.
+    pub fn raiserror(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        let StmtKind::RaisError { seterror, .. } = &stmt.kind else {
+            return Ok(Flow::Next);
+        };
+        let values = self.values(stmt, module, frame)?;
+        let (message, message_ty) = &values[0];
+        if !message_ty.is_string() {
+            return Err(SqlError::unsupported("RAISERROR with a message number").into());
+        }
+        let int = |i: usize| -> Result<i64, SqlError> {
+            match cast(
+                &values[i].0,
+                &values[i].1,
+                &DataType::Int,
+                None,
+                CastMode::Assign,
+            )? {
+                Value::Int(n) => Ok(n),
+                _ => Ok(0),
+            }
+        };
+        let severity = int(1)?.clamp(0, 25) as u8;
+        let state = int(2)?;
+        let state = if state < 0 { 1 } else { state.min(255) as u8 };
+        let format = text_of(message, message_ty, 2047)?;
+        let args: Vec<Value> = values[3..].iter().map(|(v, _)| v.clone()).collect();
+        let text = crate::func::format_message(&format, &args)?;
+        let number = 50000;
+        let error = SqlError::with(number, severity, state, text);
+        if severity > 18 {
+            return Err(SqlError::unsupported("RAISERROR with a severity above 18").into());
+        }
+        if severity <= 10 {
+            let mut info = error.at(stmt.pos.line);
+            info.procedure.clone_from(&frame.procedure_name);
+            self.send_message(&info)?;
+            self.core.error = if *seterror { number } else { 0 };
+            self.core.rowcount = 0;
+            return Ok(Flow::Next);
+        }
+        Err(Failure::Error(error, Origin::RaisError))
+    }
+}

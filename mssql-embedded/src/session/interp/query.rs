@@ -1,0 +1,170 @@
+//! SELECT, INSERT, UPDATE and DELETE, and what the client sees of them.
+
+use std::sync::Arc;
+
+use crate::ast::{InsertSource, Stmt, StmtKind};
+use crate::error::SqlError;
+use crate::exec::{self, DmlResult, Env, Frame, QueryRun, eval};
+use crate::plan::{AssignQuery, BoundKind};
+use crate::session::{ColumnMeta, Module};
+use crate::value::{CastMode, Value, cast};
+
+use super::{Failure, Flow, Interp, SELECT, transaction};
+
+/// What a statement on tables brought.
+enum Outcome {
+    Rows(Vec<ColumnMeta>, Vec<Vec<Value>>),
+    Assigned(u64),
+    Written(DmlResult),
+}
+
+impl Interp<'_> {
+    /// Runs a statement on tables. Rows are collected under the latch and sent after it is given
+    /// back, so that a slow client never holds up another session.
+    pub fn table_statement(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        let writes = !matches!(stmt.kind, StmtKind::Select(_));
+        if self.core.settings.implicit_transactions && self.core.trancount == 0 {
+            self.open_transaction()?;
+            self.core.trancount = 1;
+        }
+        if writes && self.core.doomed && self.core.trancount > 0 {
+            return Err(transaction::doomed().into());
+        }
+        let given = match &stmt.kind {
+            StmtKind::Insert(insert) => match &insert.source {
+                InsertSource::Exec(exec) => Some(self.captured(exec, stmt, module, frame)?),
+                _ => None,
+            },
+            _ => None,
+        };
+        let outcome = self.evaluate(stmt, module, frame, |bound, env| {
+            Ok(match &bound.kind {
+                BoundKind::Select(query) => {
+                    Outcome::Rows(query.columns.clone(), exec::collect(query, env)?)
+                }
+                BoundKind::Assign(assign) => Outcome::Assigned(run_assign(assign, env)?),
+                BoundKind::Insert(insert) => {
+                    Outcome::Written(exec::run_insert(insert, given, env)?)
+                }
+                BoundKind::Update(update) => Outcome::Written(exec::run_update(update, env)?),
+                BoundKind::Delete(delete) => Outcome::Written(exec::run_delete(delete, env)?),
+                _ => return Err(SqlError::unsupported("this statement")),
+            })
+        })?;
+        self.core.error = 0;
+        match outcome {
+            Outcome::Rows(columns, rows) => {
+                self.core.rowcount = rows.len() as i64;
+                self.send_rows(frame, &columns, rows, SELECT)?;
+            }
+            Outcome::Assigned(rows) => {
+                self.core.rowcount = rows as i64;
+            }
+            Outcome::Written(result) => self.written(stmt, frame, result)?,
+        }
+        Ok(Flow::Next)
+    }
+
+    fn written(&mut self, stmt: &Stmt, frame: &Frame, result: DmlResult) -> Result<(), Failure> {
+        self.core.rowcount = result.rows as i64;
+        for message in &result.messages {
+            self.send_message(&message.clone().at(stmt.pos.line))?;
+        }
+        let command = match stmt.kind {
+            StmtKind::Insert(_) => 0xC3,
+            StmtKind::Delete(_) => 0xC4,
+            _ => 0xC5,
+        };
+        match result.output {
+            Some((columns, rows)) => self.send_rows(frame, &columns, rows, command)?,
+            None => {
+                let rows = (!self.core.settings.nocount).then_some(result.rows);
+                self.done(frame, rows, command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a result set, or keeps it for INSERT … EXEC.
+    pub fn send_rows(
+        &mut self,
+        frame: &Frame,
+        columns: &[ColumnMeta],
+        rows: Vec<Vec<Value>>,
+        command: u16,
+    ) -> Result<(), Failure> {
+        if let Some(captured) = &mut self.capture {
+            captured.extend(rows);
+            return Ok(());
+        }
+        self.ended = false;
+        self.sink.columns(columns)?;
+        let count = rows.len() as u64;
+        for row in &rows {
+            self.sink.row(row)?;
+        }
+        let counted = (!self.core.settings.nocount).then_some(count);
+        self.ended = true;
+        let kind = if self.rpc || frame.depth > 0 {
+            crate::session::DoneKind::InProcedure
+        } else {
+            crate::session::DoneKind::Statement
+        };
+        self.sink.done(crate::session::Done {
+            kind,
+            rows: counted,
+            error: false,
+            command,
+        })?;
+        Ok(())
+    }
+
+    fn captured(
+        &mut self,
+        exec: &crate::ast::ExecStmt,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Vec<Vec<Value>>, Failure> {
+        if self.capture.is_some() {
+            return Err(SqlError::new(8164, "An INSERT EXEC statement cannot be nested.").into());
+        }
+        // The arguments are bound under a place of their own: the INSERT has its own bound form.
+        let mut call = Stmt {
+            kind: StmtKind::Exec(exec.clone()),
+            ..*stmt
+        };
+        call.pos.offset += 1;
+        self.capture = Some(Vec::new());
+        let outcome = self.exec_inner(exec, &call, module, frame);
+        let rows = self.capture.take().unwrap_or_default();
+        outcome?;
+        Ok(rows)
+    }
+}
+
+/// `SELECT @a = x FROM …`: every row assigns, the last one stays; no row leaves the variables alone.
+fn run_assign(assign: &AssignQuery, env: &mut Env<'_, '_>) -> crate::error::SqlResult<u64> {
+    let mut run = QueryRun::open(&assign.query, env)?;
+    let mut rows = 0;
+    while run
+        .next_with(env, |env| {
+            for item in &assign.assign {
+                let value = eval(&item.value, env)?;
+                let to = env.frame.variables.scalars()[item.variable].ty.clone();
+                env.frame.values[item.variable] =
+                    cast(&value, &item.ty, &to, None, CastMode::Assign)?;
+            }
+            Ok(())
+        })?
+        .is_some()
+    {
+        rows += 1;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,270 @@
+//! SET options, USE and WAITFOR.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::Latch;
+use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::session::{EnvChange, Interrupt, Module};
+use crate::value::{CastMode, DataType, Value, cast};
+
+use super::{Failure, Flow, Interp, Stop};
+
+impl Interp<'_> {
+    /// SET, other than of a variable.
+    pub fn set_option(
+        &mut self,
+        option: &SetOption,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        match option {
+            SetOption::Switch(names, on) => {
+                for name in names {
+                    self.switch(name, *on)?;
+                }
+            }
+            SetOption::IdentityInsert(table, on) => self.identity_insert(table, *on, frame)?,
+            SetOption::LockTimeout(_) => {
+                self.core.settings.lock_timeout_ms = self.number(stmt, module, frame)?.max(-1);
+            }
+            SetOption::DeadlockPriority(priority) => {
+                let level = match priority {
+                    DeadlockPriority::Level(n) => i64::from(*n),
+                    DeadlockPriority::Variable(name) => {
+                        match &frame.values[frame.variables.scalar_named(name)?.slot] {
+                            Value::Int(n) => *n,
+                            _ => 0,
+                        }
+                    }
+                };
+                if !(-10..=10).contains(&level) {
+                    return Err(SqlError::with(
+                        1016,
+                        15,
+                        1,
+                        format!("The deadlock priority {level} is outside -10 to 10."),
+                    )
+                    .into());
+                }
+                self.core.settings.deadlock_priority = level as i32;
+            }
+            SetOption::IsolationLevel(level) => self.isolation_level(*level)?,
+            SetOption::RowCount(_) => {
+                let n = self.number(stmt, module, frame)?;
+                if n != 0 {
+                    return Err(SqlError::unsupported("SET ROWCOUNT with a limit (use TOP)").into());
+                }
+            }
+            SetOption::TextSize(_) => {
+                self.core.settings.textsize = self.number(stmt, module, frame)?;
+            }
+            SetOption::DateFirst(_) => {
+                let n = self.number(stmt, module, frame)?;
+                let n = u8::try_from(n).ok().filter(|n| (1..=7).contains(n));
+                self.core.settings.datefirst =
+                    n.ok_or_else(|| SqlError::with(2742, 16, 1, "SET DATEFIRST takes 1 to 7."))?;
+            }
+            SetOption::DateFormat(format) => {
+                if !format.name.eq_ignore_ascii_case("mdy") {
+                    return Err(
+                        SqlError::unsupported(format!("SET DATEFORMAT {}", format.name)).into(),
+                    );
+                }
+            }
+            SetOption::Language(name) => self.language(name)?,
+            SetOption::ContextInfo(_) => {
+                return Err(SqlError::unsupported("SET CONTEXT_INFO").into());
+            }
+            SetOption::Statistics(..) => {}
+        }
+        self.core.rowcount = 0;
+        self.core.error = 0;
+        Ok(Flow::Next)
+    }
+
+    fn switch(&mut self, name: &str, on: bool) -> SqlResult<()> {
+        let s = &mut self.core.settings;
+        match name {
+            "NOCOUNT" => s.nocount = on,
+            "XACT_ABORT" => s.xact_abort = on,
+            "QUOTED_IDENTIFIER" => s.quoted_identifier = on,
+            "ANSI_WARNINGS" => s.ansi_warnings = on,
+            "ARITHABORT" => s.arithabort = on,
+            "IMPLICIT_TRANSACTIONS" => s.implicit_transactions = on,
+            "ANSI_NULLS" => {
+                s.ansi_nulls = on;
+            }
+            "ANSI_PADDING" | "CONCAT_NULL_YIELDS_NULL" | "ANSI_NULL_DFLT_ON" if on => {}
+            "ANSI_DEFAULTS" if on => {
+                s.quoted_identifier = true;
+                s.ansi_nulls = true;
+                s.ansi_warnings = true;
+            }
+            "NUMERIC_ROUNDABORT"
+            | "CURSOR_CLOSE_ON_COMMIT"
+            | "ANSI_NULL_DFLT_OFF"
+            | "NOEXEC"
+            | "PARSEONLY"
+            | "FMTONLY"
+            | "SHOWPLAN_ALL"
+            | "SHOWPLAN_TEXT"
+            | "SHOWPLAN_XML"
+            | "FORCEPLAN"
+            | "REMOTE_PROC_TRANSACTIONS"
+            | "DISABLE_DEF_CNST_CHK"
+                if !on => {}
+            _ => {
+                let state = if on { "ON" } else { "OFF" };
+                return Err(SqlError::unsupported(format!("SET {name} {state}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn isolation_level(&mut self, level: IsolationLevel) -> SqlResult<()> {
+        let was = self.core.settings.isolation;
+        if level == IsolationLevel::Snapshot && was != level && self.core.trancount > 0 {
+            return Err(SqlError::new(
+                3951,
+                "Transaction failed because the session cannot switch to SNAPSHOT inside a transaction that did not start so.",
+            ));
+        }
+        self.core.settings.isolation = level;
+        Ok(())
+    }
+
+    fn identity_insert(
+        &mut self,
+        name: &crate::ast::ObjectName,
+        on: bool,
+        frame: &Frame,
+    ) -> SqlResult<()> {
+        let engine = Arc::clone(&self.core.engine);
+        let latch = Latch::new(&engine);
+        let table = crate::session::resolve_table(&latch, self.core, frame, name)?;
+        if !table.columns.iter().any(|c| c.identity.is_some()) {
+            return Err(SqlError::new(
+                8106,
+                format!(
+                    "Table '{}' does not have the identity property. Cannot perform SET operation.",
+                    table.name
+                ),
+            ));
+        }
+        if !on {
+            if self.core.settings.identity_insert == Some(table.id) {
+                self.core.settings.identity_insert = None;
+            }
+            return Ok(());
+        }
+        if let Some(other) = self
+            .core
+            .settings
+            .identity_insert
+            .filter(|id| *id != table.id)
+        {
+            let text = crate::session::table_name(&latch, self.core, other);
+            return Err(SqlError::new(
+                8107,
+                format!(
+                    "IDENTITY_INSERT is already ON for table '{text}'. Cannot perform SET operation for table '{}'.",
+                    table.name
+                ),
+            ));
+        }
+        self.core.settings.identity_insert = Some(table.id);
+        Ok(())
+    }
+
+    fn language(&mut self, name: &str) -> Result<(), Failure> {
+        let plain = name.trim();
+        if !plain.eq_ignore_ascii_case("us_english") && !plain.eq_ignore_ascii_case("English") {
+            return Err(SqlError::unsupported(format!("SET LANGUAGE {plain}")).into());
+        }
+        let old = std::mem::replace(&mut self.core.settings.language, "us_english".to_owned());
+        self.sink
+            .env_change(&EnvChange::Language("us_english".to_owned(), old))?;
+        let message = SqlError::with(5703, 10, 1, "Changed language setting to us_english.");
+        self.send_message(&message)?;
+        Ok(())
+    }
+
+    fn number(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<i64, Failure> {
+        let values = self.values(stmt, module, frame)?;
+        let Some((value, from)) = values.first() else {
+            return Ok(0);
+        };
+        match cast(value, from, &DataType::BigInt, None, CastMode::Assign)? {
+            Value::Int(n) => Ok(n),
+            _ => Ok(0),
+        }
+    }
+
+    /// USE.
+    pub fn use_database(&mut self, name: &str) -> Result<Flow, Failure> {
+        let engine = Arc::clone(&self.core.engine);
+        let latch = Latch::new(&engine);
+        let (new, old) = crate::session::enter_database(&latch, self.core, name)?;
+        drop(latch);
+        self.sink
+            .env_change(&EnvChange::Database(new.clone(), old))?;
+        let text = format!("Changed database context to '{new}'.");
+        self.send_message(&SqlError::with(5701, 10, 2, text))?;
+        self.core.rowcount = 0;
+        self.core.error = 0;
+        Ok(Flow::Next)
+    }
+
+    /// WAITFOR DELAY. The wait follows the engine's clock, so a test that moves the clock ends it.
+    pub fn wait_for(
+        &mut self,
+        delay: bool,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        if !delay {
+            return Err(SqlError::unsupported("WAITFOR TIME").into());
+        }
+        let values = self.values(stmt, module, frame)?;
+        let Some((value, from)) = values.first() else {
+            return Ok(Flow::Next);
+        };
+        let ticks = match cast(value, from, &DataType::DateTime, None, CastMode::Assign) {
+            Ok(Value::DateTime { ticks, .. }) => ticks,
+            _ => {
+                let text = crate::session::text_of(value, from, 100)?;
+                return Err(SqlError::with(
+                    148,
+                    15,
+                    1,
+                    format!("Incorrect time syntax in time string '{text}' used with WAITFOR."),
+                )
+                .into());
+            }
+        };
+        let wait = Duration::from_micros(ticks as u64 / 10);
+        let start = self.core.engine.clock.elapsed();
+        while self.core.engine.clock.elapsed() - start < wait {
+            match self.sink.interrupted() {
+                Some(Interrupt::Attention) => return Err(Failure::Stop(self.attention())),
+                Some(Interrupt::Disconnected) => return Err(Failure::Stop(Stop::Disconnected)),
+                None => {}
+            }
+            let left = wait.saturating_sub(self.core.engine.clock.elapsed() - start);
+            std::thread::sleep(left.min(Duration::from_millis(10)));
+        }
+        self.core.rowcount = 0;
+        self.core.error = 0;
+        Ok(Flow::Next)
+    }
+}

@@ -1,0 +1,380 @@
+//! The system procedures that clients and our scripts use. All others are unknown (2812).
+
+use std::time::Duration;
+
+use crate::access::{AppResource, app_lock, app_mode, app_unlock};
+use crate::ast::ObjectName;
+use crate::catalog::Param;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::session::text_of;
+use crate::value::{CastMode, DataType, Length, Value, cast};
+
+use super::call::{Argument, Returned};
+use super::{Failure, Interp};
+
+impl Interp<'_> {
+    /// Runs a system procedure by name.
+    pub fn system_procedure(
+        &mut self,
+        name: &ObjectName,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let last = name
+            .parts
+            .last()
+            .map(|p| p.name.to_ascii_lowercase())
+            .unwrap_or_default();
+        let system = match name.parts.as_slice() {
+            [_] => true,
+            [.., schema, _] => {
+                matches!(
+                    schema.name.to_ascii_lowercase().as_str(),
+                    "sys" | "dbo" | ""
+                )
+            }
+            [] => false,
+        };
+        match last.as_str() {
+            "sp_executesql" if system => self.sp_executesql(args, frame),
+            "sp_getapplock" if system => self.sp_getapplock(&args, frame),
+            "sp_releaseapplock" if system => self.sp_releaseapplock(&args, frame),
+            "sp_prepare" if system => self.sp_prepare(args),
+            "sp_execute" if system => self.sp_execute(args, frame),
+            "sp_prepexec" if system => self.sp_prepexec(args, frame),
+            "sp_unprepare" if system => self.sp_unprepare(&args),
+            _ => {
+                let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
+                Err(SqlError::with(
+                    2812,
+                    16,
+                    62,
+                    format!("Could not find stored procedure '{}'.", shown.join(".")),
+                )
+                .into())
+            }
+        }
+    }
+
+    /// `sp_executesql @stmt, @params, …`.
+    pub fn sp_executesql(
+        &mut self,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        let text = text_argument(args.next(), "sp_executesql", "@statement")?;
+        let Some(declared) = args.next() else {
+            self.run_text(&text, Vec::new(), frame)?;
+            return Ok(Returned {
+                status: 0,
+                params: Vec::new(),
+            });
+        };
+        let declared = match declared.value {
+            Some((Value::Null, _)) | None => String::new(),
+            Some((value, ty)) => text_of(&value, &ty, usize::MAX)?,
+        };
+        let params = crate::session::parse_parameters(&declared, self.core)?;
+        self.run_with_parameters(&text, params, args.collect(), frame)
+    }
+
+    /// Runs a text with declared parameters and the arguments for them.
+    pub fn run_with_parameters(
+        &mut self,
+        text: &str,
+        params: Vec<Param>,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let mut bound = Vec::with_capacity(params.len());
+        for (i, param) in params.iter().enumerate() {
+            let arg = args
+                .iter()
+                .find(|a| a.name.eq_ignore_ascii_case(&param.name))
+                .or_else(|| args.get(i).filter(|a| a.name.is_empty()));
+            let value = match arg.and_then(|a| a.value.as_ref()) {
+                Some((value, from)) => cast(value, from, &param.ty, None, CastMode::Assign)?,
+                None => {
+                    return Err(SqlError::with(
+                        8178,
+                        16,
+                        1,
+                        format!("The parameterized query '{}' expects the parameter '{}', which was not supplied.", shorten(text), param.name),
+                    )
+                    .into());
+                }
+            };
+            bound.push((param.clone(), value));
+        }
+        if let Some(extra) = args.iter().find(|a| {
+            !a.name.is_empty() && !params.iter().any(|p| p.name.eq_ignore_ascii_case(&a.name))
+        }) {
+            return Err(SqlError::with(
+                8145,
+                16,
+                1,
+                format!(
+                    "{} is not a parameter for procedure sp_executesql.",
+                    extra.name
+                ),
+            )
+            .into());
+        }
+        let values = self.run_text(text, bound, frame)?;
+        // The first two arguments of sp_executesql are its own; output goes by name.
+        let params = params.into_iter().zip(values).collect();
+        Ok(Returned { status: 0, params })
+    }
+
+    fn sp_getapplock(&mut self, args: &[Argument], frame: &mut Frame) -> Result<Returned, Failure> {
+        let names = [
+            "@Resource",
+            "@LockMode",
+            "@LockOwner",
+            "@LockTimeout",
+            "@DbPrincipal",
+        ];
+        let values = named_values(args, &names, "sp_getapplock")?;
+        let resource = required(&values[0], "sp_getapplock", "@Resource")?;
+        let mode = required(&values[1], "sp_getapplock", "@LockMode")?;
+        let owner = values[2]
+            .clone()
+            .unwrap_or_else(|| "Transaction".to_owned());
+        let timeout = match &values[3] {
+            None => self.core.settings.lock_timeout(),
+            Some(text) => match text.parse::<i64>() {
+                Ok(n) if n >= 0 => Some(Duration::from_millis(n as u64)),
+                Ok(-1) => None,
+                _ => return Ok(status(-999)),
+            },
+        };
+        let Some(mode) = app_mode(&mode) else {
+            return Ok(status(-999));
+        };
+        let session = session_owned(&owner)?;
+        if !session && self.core.trancount == 0 {
+            self.send_message(&SqlError::new(
+                15244,
+                "You attempted to acquire a transactional application lock without an active transaction.",
+            ))?;
+            return Ok(status(-999));
+        }
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        let name: Vec<u16> = resource.encode_utf16().collect();
+        let result = self.within(crate::access::Latch::new(&engine), frame, |env| {
+            let database = env.database()?.id;
+            let lock = AppResource {
+                database,
+                principal: 0,
+                name: &name,
+                session,
+            };
+            app_lock(&mut env.access()?, &lock, mode, timeout)
+        })?;
+        Ok(status(result))
+    }
+
+    fn sp_releaseapplock(
+        &mut self,
+        args: &[Argument],
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let values = named_values(
+            args,
+            &["@Resource", "@LockOwner", "@DbPrincipal"],
+            "sp_releaseapplock",
+        )?;
+        let resource = required(&values[0], "sp_releaseapplock", "@Resource")?;
+        let session = session_owned(values[1].as_deref().unwrap_or("Transaction"))?;
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        let name: Vec<u16> = resource.encode_utf16().collect();
+        self.within(crate::access::Latch::new(&engine), frame, |env| {
+            let database = env.database()?.id;
+            let owner = env.core.lock_owner();
+            let lock = AppResource {
+                database,
+                principal: 0,
+                name: &name,
+                session,
+            };
+            app_unlock(&mut env.latch, owner, &lock)
+        })?;
+        Ok(status(0))
+    }
+
+    fn sp_prepare(&mut self, args: Vec<Argument>) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        args.next();
+        let declared = optional_text(args.next())?;
+        let text = text_argument(args.next(), "sp_prepare", "@stmt")?;
+        let handle = self.core.prepare(text, declared);
+        Ok(with_handle(handle))
+    }
+
+    fn sp_execute(&mut self, args: Vec<Argument>, frame: &mut Frame) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        let handle = match args.next().and_then(|a| a.value) {
+            Some((Value::Int(n), _)) => n as i32,
+            _ => 0,
+        };
+        let Some((text, declared)) = self.core.prepared.get(&handle).cloned() else {
+            return Err(SqlError::with(
+                8179,
+                16,
+                2,
+                format!("Could not find prepared statement with handle {handle}."),
+            )
+            .into());
+        };
+        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let mut returned = self.run_with_parameters(&text, params, args.collect(), frame)?;
+        returned.params.insert(0, handle_param(handle));
+        Ok(returned)
+    }
+
+    fn sp_prepexec(&mut self, args: Vec<Argument>, frame: &mut Frame) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        args.next();
+        let declared = optional_text(args.next())?;
+        let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
+        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let handle = self.core.prepare(text.clone(), declared);
+        let mut returned = self.run_with_parameters(&text, params, args.collect(), frame)?;
+        returned.params.insert(0, handle_param(handle));
+        Ok(returned)
+    }
+
+    fn sp_unprepare(&mut self, args: &[Argument]) -> Result<Returned, Failure> {
+        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref()) {
+            if self.core.prepared.remove(&(*n as i32)).is_none() {
+                return Err(SqlError::with(
+                    8179,
+                    16,
+                    2,
+                    format!("Could not find prepared statement with handle {n}."),
+                )
+                .into());
+            }
+        }
+        Ok(status(0))
+    }
+}
+
+fn status(status: i32) -> Returned {
+    Returned {
+        status,
+        params: Vec::new(),
+    }
+}
+
+fn handle_param(handle: i32) -> (Param, Value) {
+    let param = Param {
+        name: "@handle".to_owned(),
+        ty: DataType::Int,
+        default: None,
+        output: true,
+    };
+    (param, Value::Int(i64::from(handle)))
+}
+
+fn with_handle(handle: i32) -> Returned {
+    Returned {
+        status: 0,
+        params: vec![handle_param(handle)],
+    }
+}
+
+/// @LockOwner: whether the session rather than its transaction owns the lock.
+fn session_owned(name: &str) -> SqlResult<bool> {
+    match name.to_ascii_lowercase().as_str() {
+        "transaction" => Ok(false),
+        "session" => Ok(true),
+        _ => Err(SqlError::with(
+            15600,
+            15,
+            1,
+            "An invalid parameter or option was specified for procedure 'sys.sp_getapplock'.",
+        )),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+fn optional_text(arg: Option<Argument>) -> SqlResult<String> {
+    match arg.and_then(|a| a.value) {
+        Some((Value::Null, _)) | None => Ok(String::new()),
+        Some((value, ty)) => text_of(&value, &ty, usize::MAX),
+    }
+}
+
+fn text_argument(arg: Option<Argument>, procedure: &str, name: &str) -> SqlResult<String> {
+    match arg.and_then(|a| a.value) {
+        Some((value, ty @ (DataType::NVarChar(..) | DataType::NChar(..)))) => {
+            text_of(&value, &ty, usize::MAX)
+        }
+        Some(_) => Err(SqlError::with(
+            214,
+            16,
+            2,
+            format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'."),
+        )),
+        None => Err(SqlError::with(
+            201,
+            16,
+            10,
+            format!(
+                "Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."
+            ),
+        )),
+    }
+}
+
+/// The arguments of a system procedure as texts, by name or position.
+fn named_values(
+    args: &[Argument],
+    names: &[&str],
+    procedure: &str,
+) -> SqlResult<Vec<Option<String>>> {
+    let mut values = vec![None; names.len()];
+    for (i, arg) in args.iter().enumerate() {
+        let at = if arg.name.is_empty() {
+            (i < names.len()).then_some(i)
+        } else {
+            names.iter().position(|n| n.eq_ignore_ascii_case(&arg.name))
+        };
+        let Some(at) = at else {
+            return Err(SqlError::with(
+                8145,
+                16,
+                1,
+                format!("{} is not a parameter for procedure {procedure}.", arg.name),
+            ));
+        };
+        if let Some((value, ty)) = &arg.value {
+            if !value.is_null() {
+                let target = DataType::NVarChar(
+                    Length::Limited(255),
+                    crate::value::Collation::SqlLatin1CiAs,
+                );
+                let text = cast(value, ty, &target, None, CastMode::Assign)?;
+                values[at] = Some(text_of(&text, &target, 255)?);
+            }
+        }
+    }
+    Ok(values)
+}
+
+fn required(value: &Option<String>, procedure: &str, name: &str) -> SqlResult<String> {
+    value.clone().ok_or_else(|| {
+        SqlError::with(
+            201,
+            16,
+            4,
+            format!("Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."),
+        )
+    })
+}

@@ -1,0 +1,249 @@
+//! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
+
+use crate::access::Latch;
+use crate::ast::{IsolationLevel, TranName};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::session::{EnvChange, TransactionRequest};
+use crate::storage::Txn;
+use crate::value::Value;
+
+use super::{Failure, Flow, Interp};
+
+impl Interp<'_> {
+    /// BEGIN TRAN: the first one opens the transaction, further ones only count.
+    pub fn begin_tran(&mut self, name: Option<&TranName>, frame: &Frame) -> Result<Flow, Failure> {
+        let name = name.map(|n| self.tran_name(n, frame)).transpose()?;
+        self.begin(name)?;
+        self.settled();
+        Ok(Flow::Next)
+    }
+
+    fn settled(&mut self) {
+        self.core.rowcount = 0;
+        self.core.error = 0;
+    }
+
+    fn begin(&mut self, name: Option<String>) -> Result<(), Failure> {
+        if self.core.doomed {
+            return Err(doomed().into());
+        }
+        if self.core.trancount == 0 {
+            self.open_transaction()?;
+            self.core.transaction_name = name;
+        }
+        self.core.trancount += 1;
+        Ok(())
+    }
+
+    /// Opens the transaction itself and tells the client its descriptor.
+    pub fn open_transaction(&mut self) -> Result<(), Failure> {
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        let mut latch = Latch::new(&engine);
+        let txn = Txn::begin(&mut latch, self.core.lock_owner());
+        drop(latch);
+        let descriptor = txn.id;
+        self.core.txn = Some(txn);
+        self.core.doomed = false;
+        self.core.snapshot = None;
+        self.core.savepoints.clear();
+        self.sink
+            .env_change(&EnvChange::BeginTransaction(descriptor))?;
+        Ok(())
+    }
+
+    /// COMMIT.
+    pub fn commit_tran(&mut self) -> Result<Flow, Failure> {
+        match self.core.trancount {
+            0 => {
+                return Err(SqlError::new(
+                    3902,
+                    "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+                )
+                .into());
+            }
+            _ if self.core.doomed => return Err(doomed().into()),
+            1 => {
+                self.commit_now()?;
+            }
+            n => self.core.trancount = n - 1,
+        }
+        self.settled();
+        Ok(Flow::Next)
+    }
+
+    fn commit_now(&mut self) -> Result<(), Failure> {
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        engine.controls.before_commit(self.core.spid)?;
+        let mut latch = Latch::new(&engine);
+        let mut descriptor = 0;
+        if let Some(txn) = self.core.txn.take() {
+            descriptor = txn.id;
+            txn.commit(&mut latch);
+        }
+        drop(latch);
+        self.core.trancount = 0;
+        self.core.savepoints.clear();
+        self.core.snapshot = None;
+        engine.controls.after_commit(self.core.spid)?;
+        self.sink
+            .env_change(&EnvChange::CommitTransaction(descriptor))?;
+        Ok(())
+    }
+
+    /// ROLLBACK, of everything or to a savepoint.
+    pub fn rollback_tran(
+        &mut self,
+        name: Option<&TranName>,
+        frame: &Frame,
+    ) -> Result<Flow, Failure> {
+        if self.core.trancount == 0 {
+            return Err(SqlError::new(
+                3903,
+                "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+            )
+            .into());
+        }
+        let name = name.map(|n| self.tran_name(n, frame)).transpose()?;
+        self.rollback_to_name(name.as_deref())?;
+        self.settled();
+        Ok(Flow::Next)
+    }
+
+    fn rollback_to_name(&mut self, name: Option<&str>) -> Result<(), Failure> {
+        if let Some(name) = name.filter(|n| !n.is_empty()) {
+            let found = self.core.savepoints.iter().rposition(|(n, _)| n == name);
+            if let Some(at) = found {
+                if self.core.doomed {
+                    return Err(SqlError::new(
+                        3931,
+                        "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.",
+                    )
+                    .into());
+                }
+                self.core.savepoints.truncate(at + 1);
+                let mark = self.core.savepoints[at].1;
+                let engine = std::sync::Arc::clone(&self.core.engine);
+                let mut latch = Latch::new(&engine);
+                if let Some(txn) = &mut self.core.txn {
+                    txn.rollback_to(&mut latch, mark, false);
+                }
+                return Ok(());
+            }
+            if self.core.transaction_name.as_deref() != Some(name) {
+                return Err(SqlError::new(
+                    6401,
+                    format!("Cannot roll back {name}. No transaction or savepoint of that name was found."),
+                )
+                .into());
+            }
+        }
+        self.rollback_all();
+        Ok(())
+    }
+
+    /// Rolls the whole transaction back, if there is one. A client that is gone is noticed later.
+    pub fn rollback_all(&mut self) {
+        if let Some(descriptor) = self.core.rollback_all() {
+            let _ = self
+                .sink
+                .env_change(&EnvChange::RollbackTransaction(descriptor));
+        }
+    }
+
+    /// SAVE TRAN.
+    pub fn save_tran(&mut self, name: &TranName, frame: &Frame) -> Result<Flow, Failure> {
+        let name = self.tran_name(name, frame)?;
+        self.save(name)?;
+        self.settled();
+        Ok(Flow::Next)
+    }
+
+    fn save(&mut self, name: String) -> Result<(), Failure> {
+        if self.core.trancount == 0 {
+            return Err(SqlError::new(
+                628,
+                "Cannot issue SAVE TRANSACTION when there is no active transaction.",
+            )
+            .into());
+        }
+        if self.core.doomed {
+            return Err(doomed().into());
+        }
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        let latch = Latch::new(&engine);
+        if let Some(txn) = &self.core.txn {
+            let mark = txn.mark(&latch);
+            self.core.savepoints.push((name, mark));
+        }
+        Ok(())
+    }
+
+    fn tran_name(&self, name: &TranName, frame: &Frame) -> SqlResult<String> {
+        match name {
+            TranName::Name(ident) => Ok(ident.name.clone()),
+            TranName::Variable(variable) => {
+                match &frame.values[frame.variables.scalar_named(variable)?.slot] {
+                    Value::Str(s) => Ok(String::from_utf16_lossy(s)),
+                    _ => Err(SqlError::new(
+                        3912,
+                        "Cannot bind using an XP token while the server is not in an XP callback.",
+                    )),
+                }
+            }
+        }
+    }
+
+    /// A transaction-manager request of the client.
+    pub fn transaction_request(&mut self, request: TransactionRequest) -> Result<(), Failure> {
+        match request {
+            TransactionRequest::Begin { isolation, name } => {
+                self.set_isolation(isolation);
+                self.begin((!name.is_empty()).then_some(name))
+            }
+            TransactionRequest::Commit { begin, .. } => {
+                self.commit_tran()?;
+                self.begin_again(begin)
+            }
+            TransactionRequest::Rollback { name, begin } => {
+                if self.core.trancount == 0 {
+                    return Err(SqlError::new(
+                        3903,
+                        "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+                    )
+                    .into());
+                }
+                self.rollback_to_name(Some(&name))?;
+                self.begin_again(begin)
+            }
+            TransactionRequest::Save { name } => self.save(name),
+        }
+    }
+
+    fn begin_again(&mut self, begin: Option<(u8, String)>) -> Result<(), Failure> {
+        let Some((isolation, name)) = begin else {
+            return Ok(());
+        };
+        self.set_isolation(isolation);
+        self.begin((!name.is_empty()).then_some(name))
+    }
+
+    fn set_isolation(&mut self, isolation: u8) {
+        self.core.settings.isolation = match isolation {
+            1 => IsolationLevel::ReadUncommitted,
+            2 => IsolationLevel::ReadCommitted,
+            3 => IsolationLevel::RepeatableRead,
+            4 => IsolationLevel::Serializable,
+            5 => IsolationLevel::Snapshot,
+            _ => self.core.settings.isolation,
+        };
+    }
+}
+
+/// 3930.
+pub fn doomed() -> SqlError {
+    SqlError::new(
+        3930,
+        "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.",
+    )
+}

@@ -1,0 +1,86 @@
+//! Who may log in, and where to.
+
+use crate::access::Latch;
+use crate::error::{SqlError, SqlResult};
+
+use super::LoginRequest;
+
+/// A login that was let in.
+#[derive(Debug)]
+pub struct Identity {
+    /// Its name.
+    pub login: String,
+    /// sysadmin.
+    pub sysadmin: bool,
+    /// Its user in the database.
+    pub user: i32,
+    /// The database, folded.
+    pub database: String,
+}
+
+/// Checks name, password and database.
+pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity> {
+    let failed = || {
+        SqlError::with(
+            18456,
+            14,
+            1,
+            format!("Login failed for user '{}'.", request.user),
+        )
+    };
+    let login = latch
+        .catalog
+        .logins
+        .get(&fold(&request.user))
+        .ok_or_else(failed)?;
+    if login.password != request.password {
+        return Err(failed());
+    }
+    let wanted = if request.database.is_empty() {
+        &login.default_database
+    } else {
+        &request.database
+    };
+    let cannot_open = || {
+        SqlError::with(
+            4060,
+            11,
+            1,
+            format!("Cannot open database \"{wanted}\" requested by the login. The login failed."),
+        )
+    };
+    let key = fold(wanted);
+    let database = latch.catalog.databases.get(&key).ok_or_else(cannot_open)?;
+    let user = database_user(database, &login.name, login.sysadmin).ok_or_else(cannot_open)?;
+    Ok(Identity {
+        login: login.name.clone(),
+        sysadmin: login.sysadmin,
+        user,
+        database: key,
+    })
+}
+
+/// The user of a login in a database: dbo for a sysadmin, guest only in master.
+pub fn database_user(
+    database: &crate::catalog::Database,
+    login: &str,
+    sysadmin: bool,
+) -> Option<i32> {
+    if sysadmin {
+        return Some(1);
+    }
+    let mapped = database
+        .principals
+        .values()
+        .find(|p| !p.role && p.login.as_deref().is_some_and(|l| fold(l) == fold(login)));
+    match mapped {
+        Some(p) => Some(p.id),
+        None if fold(&database.name) == "master" => Some(2),
+        None => None,
+    }
+}
+
+/// Names of logins and databases, which the server's case-insensitive collation compares.
+pub fn fold(name: &str) -> String {
+    name.to_lowercase()
+}

@@ -1,0 +1,98 @@
+//! Compiled units: a batch or a procedure, with the bound form of its statements kept for reuse.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::access::Latch;
+use crate::ast::Stmt;
+use crate::bind::VariableMap;
+use crate::catalog::{Object, Param};
+use crate::plan::Bound;
+
+/// A batch, a dynamic text, or a procedure, ready to run.
+#[derive(Debug)]
+pub struct Module {
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// The statements.
+    pub body: Arc<Vec<Stmt>>,
+    /// Its variables, parameters first.
+    pub variables: Arc<VariableMap>,
+    /// The object id of a procedure, 0 for a batch.
+    pub procedure: i32,
+    /// `schema.name` of a procedure, empty for a batch.
+    pub name: String,
+    /// QUOTED_IDENTIFIER as captured.
+    pub quoted_identifier: bool,
+    /// Bound statements by the offset at which they start.
+    bound: Mutex<HashMap<u32, Arc<Bound>>>,
+}
+
+impl Module {
+    /// A unit of which nothing is bound yet.
+    pub fn new(
+        params: Vec<Param>,
+        body: Arc<Vec<Stmt>>,
+        variables: Arc<VariableMap>,
+        procedure: i32,
+        name: String,
+        quoted_identifier: bool,
+    ) -> Self {
+        Self {
+            params,
+            body,
+            variables,
+            procedure,
+            name,
+            quoted_identifier,
+            bound: Mutex::default(),
+        }
+    }
+
+    /// A unit without statements.
+    pub fn empty() -> Self {
+        Self::new(
+            Vec::new(),
+            Arc::default(),
+            Arc::default(),
+            0,
+            String::new(),
+            true,
+        )
+    }
+
+    /// The bound form of the statement at `offset`, if what it was bound against is unchanged.
+    pub fn bound(&self, offset: u32, latch: &Latch<'_>, database: &str) -> Option<Arc<Bound>> {
+        let found = Arc::clone(self.bound.lock().get(&offset)?);
+        if is_current(&found, latch, database) {
+            return Some(found);
+        }
+        None
+    }
+
+    /// Keeps a bound statement.
+    pub fn keep(&self, offset: u32, bound: Arc<Bound>) {
+        self.bound.lock().insert(offset, bound);
+    }
+}
+
+/// Whether what a statement was bound against is unchanged.
+pub fn is_current(bound: &Bound, latch: &Latch<'_>, database: &str) -> bool {
+    if bound.depends.is_empty() {
+        return true;
+    }
+    let Some(db) = latch.catalog.databases.get(database) else {
+        return false;
+    };
+    bound
+        .depends
+        .iter()
+        .all(|(id, version)| match db.objects.get(id) {
+            Some(Object::Table(t)) => t.version == *version,
+            Some(Object::View(v)) => v.version == *version,
+            Some(Object::Procedure(p)) => p.version == *version,
+            _ => false,
+        })
+}

@@ -1,0 +1,81 @@
+//! The check of a batch before it runs, and of a procedure when it is created.
+
+use std::sync::Arc;
+
+use crate::access::Latch;
+use crate::ast::{Stmt, StmtKind};
+use crate::error::SqlResult;
+use crate::exec::Frame;
+
+use super::interp::bind_one;
+use super::{Core, Module};
+
+/// Objects that do not exist yet may exist when the statement runs.
+const DEFERRED: &[i32] = &[208, 2812, 4104];
+
+/// Binds all statements; the first error that is not about a missing object is returned.
+pub fn check(
+    module: &Arc<Module>,
+    list: &[Stmt],
+    core: &Core,
+    frame: &Frame,
+    latch: &Latch<'_>,
+) -> SqlResult<()> {
+    for stmt in list {
+        match &stmt.kind {
+            StmtKind::Block(inner) => check(module, inner, core, frame, latch)?,
+            StmtKind::TryCatch { body, handler } => {
+                check(module, body, core, frame, latch)?;
+                check(module, handler, core, frame, latch)?;
+            }
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                bind(module, stmt, core, frame, latch)?;
+                check(module, std::slice::from_ref(then), core, frame, latch)?;
+                if let Some(other) = otherwise {
+                    check(module, std::slice::from_ref(other), core, frame, latch)?;
+                }
+            }
+            StmtKind::While { body, .. } => {
+                bind(module, stmt, core, frame, latch)?;
+                check(module, std::slice::from_ref(body), core, frame, latch)?;
+            }
+            StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::Ddl(_)
+            | StmtKind::Use(_) => {}
+            _ => bind(module, stmt, core, frame, latch)?,
+        }
+    }
+    Ok(())
+}
+
+fn bind(
+    module: &Arc<Module>,
+    stmt: &Stmt,
+    core: &Core,
+    frame: &Frame,
+    latch: &Latch<'_>,
+) -> SqlResult<()> {
+    if module
+        .bound(stmt.pos.offset, latch, &core.database)
+        .is_some()
+    {
+        return Ok(());
+    }
+    match bind_one(stmt, module, core, frame, latch) {
+        Ok(bound) => {
+            module.keep(stmt.pos.offset, Arc::new(bound));
+            Ok(())
+        }
+        Err(error) if DEFERRED.contains(&error.number) => Ok(()),
+        Err(error) => {
+            let mut error = error.at(stmt.pos.line);
+            error.procedure.clone_from(&module.name);
+            Err(error)
+        }
+    }
+}

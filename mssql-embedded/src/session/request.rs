@@ -1,0 +1,308 @@
+//! The requests of a client: login, batch, RPC, transaction manager, reset.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::access::Latch;
+use crate::engine::Engine;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::value::Value;
+
+use super::interp::{Failure, Flow, Interp, Stop};
+use super::{
+    Core, Done, DoneKind, EnvChange, LoginAck, LoginRequest, Module, RequestEnd, ResultSink,
+    RpcProcedure, RpcRequest, Settings, TransactionRequest, login,
+};
+
+/// One client's session. Dropping it rolls back and releases everything it holds.
+pub struct Session {
+    core: Core,
+}
+
+impl Session {
+    /// Checks a login and starts its session.
+    pub fn login(engine: &Arc<Engine>, request: &LoginRequest) -> SqlResult<(Self, LoginAck)> {
+        let latch = Latch::new(engine);
+        let identity = login::identify(&latch, request)?;
+        let collation = latch
+            .catalog
+            .databases
+            .get(&identity.database)
+            .map(|d| (d.name.clone(), d.collation));
+        drop(latch);
+        let (name, collation) =
+            collation.ok_or_else(|| SqlError::with(4060, 11, 1, "Cannot open the database."))?;
+        let spid = engine.new_session();
+        let ack = LoginAck {
+            database: name,
+            spid,
+            collation,
+        };
+        let core = Core {
+            engine: Arc::clone(engine),
+            spid,
+            login: identity.login,
+            sysadmin: identity.sysadmin,
+            user: identity.user,
+            database: identity.database,
+            app_name: request.app_name.clone(),
+            host_name: request.host_name.clone(),
+            settings: Settings::default(),
+            txn: None,
+            trancount: 0,
+            doomed: false,
+            savepoints: Vec::new(),
+            transaction_name: None,
+            snapshot: None,
+            rowcount: 0,
+            error: 0,
+            identity: Value::Null,
+            caught: Vec::new(),
+            nest_level: 0,
+            try_depth: 0,
+            random: super::random::Random::default(),
+            prepared: HashMap::new(),
+            next_handle: 1,
+        };
+        Ok((Self { core }, ack))
+    }
+
+    /// @@SPID.
+    pub fn spid(&self) -> u16 {
+        self.core.spid
+    }
+
+    /// Runs a batch.
+    pub fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
+        let engine = Arc::clone(&self.core.engine);
+        engine.controls.request_started(self.core.spid, "batch");
+        let mut interp = interpreter(&mut self.core, sink, false);
+        let outcome = interp.batch(text);
+        let end = interp.finish(outcome, false);
+        let stats = interp.stats;
+        engine
+            .controls
+            .request_ended(self.core.spid, "batch", &stats);
+        end
+    }
+
+    /// Runs a remote procedure call.
+    pub fn rpc(&mut self, request: RpcRequest, sink: &mut dyn ResultSink) -> RequestEnd {
+        let engine = Arc::clone(&self.core.engine);
+        let label = match &request.procedure {
+            RpcProcedure::Name(name) => name.clone(),
+            RpcProcedure::Id(id) => well_known(*id).to_owned(),
+        };
+        engine.controls.request_started(self.core.spid, &label);
+        let mut interp = interpreter(&mut self.core, sink, true);
+        let outcome = interp.remote_call(request);
+        let end = interp.finish(outcome, true);
+        let stats = interp.stats;
+        engine
+            .controls
+            .request_ended(self.core.spid, &label, &stats);
+        end
+    }
+
+    /// Serves a transaction-manager request.
+    pub fn transaction(
+        &mut self,
+        request: TransactionRequest,
+        sink: &mut dyn ResultSink,
+    ) -> RequestEnd {
+        let mut interp = interpreter(&mut self.core, sink, false);
+        let outcome = match interp.transaction_request(request) {
+            Ok(()) => Ok(()),
+            Err(Failure::Stop(stop)) => Err(stop),
+            Err(Failure::Error(error, _)) => interp.report(&error, &batch_frame()),
+        };
+        interp.finish(outcome, false)
+    }
+
+    /// Resets the session before its next request (RESETCONNECTION): settings, transaction, and what
+    /// else belongs to the previous user of a pooled connection.
+    pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) -> RequestEnd {
+        if !keep_transaction {
+            self.core.rollback_all();
+        }
+        self.core.settings = Settings::default();
+        self.core.prepared.clear();
+        self.core.identity = Value::Null;
+        self.core.release_session_locks();
+        match sink.env_change(&EnvChange::ResetConnection) {
+            Ok(()) => RequestEnd::Continue,
+            Err(_) => RequestEnd::Close,
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.core.rollback_all();
+        self.core.release_session_locks();
+        self.core.engine.end_session(self.core.spid);
+    }
+}
+
+fn interpreter<'a>(core: &'a mut Core, sink: &'a mut dyn ResultSink, rpc: bool) -> Interp<'a> {
+    core.caught.clear();
+    core.try_depth = 0;
+    core.nest_level = 0;
+    Interp {
+        core,
+        sink,
+        capture: None,
+        rpc,
+        ended: false,
+        stats: crate::access::Stats::default(),
+    }
+}
+
+fn well_known(id: u16) -> &'static str {
+    match id {
+        10 => "sp_executesql",
+        11 => "sp_prepare",
+        12 => "sp_execute",
+        13 => "sp_prepexec",
+        15 => "sp_unprepare",
+        _ => "",
+    }
+}
+
+/// A frame that belongs to no module, for errors outside of statements.
+fn batch_frame() -> Frame {
+    super::interp::call::new_frame(&Arc::new(Module::empty()), 0, 1)
+}
+
+impl Interp<'_> {
+    fn batch(&mut self, text: &str) -> Result<(), Stop> {
+        let module = match super::compile_text(text, Vec::new(), self.core) {
+            Ok(module) => module,
+            Err(error) => {
+                self.core.error = error.number;
+                return self.report(&error, &batch_frame());
+            }
+        };
+        let mut frame = super::interp::call::new_frame(&module, 0, self.core.user);
+        if let Err(error) = self.precompile(&module, &frame) {
+            self.core.error = error.number;
+            return self.report(&error, &frame);
+        }
+        let body = Arc::clone(&module.body);
+        match self.run_list(&body, &module, &mut frame) {
+            Ok(Flow::Goto(label)) => {
+                let text = format!(
+                    "A GOTO statement references the label '{label}' but the label has not been declared."
+                );
+                self.report(&SqlError::with(133, 15, 1, text), &frame)
+            }
+            Ok(_) | Err(Stop::Scope) => Ok(()),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn remote_call(&mut self, request: RpcRequest) -> Result<(), Stop> {
+        let mut frame = batch_frame();
+        frame.user = self.core.user;
+        let names: Vec<(String, bool)> = request
+            .params
+            .iter()
+            .map(|p| (p.name.clone(), p.output))
+            .collect();
+        let name = match request.procedure {
+            RpcProcedure::Name(name) => crate::parse::parse_name(&name),
+            RpcProcedure::Id(id) if !well_known(id).is_empty() => {
+                crate::parse::parse_name(well_known(id))
+            }
+            RpcProcedure::Id(id) => Err(SqlError::unsupported(format!(
+                "the system procedure number {id}"
+            ))),
+        };
+        let args = super::interp::call::rpc_arguments(request.params);
+        let outcome = match name {
+            Ok(name) => self.call(&name, args, &mut frame),
+            Err(error) => Err(error.into()),
+        };
+        let returned = match outcome {
+            Ok(returned) => returned,
+            Err(Failure::Stop(Stop::Raised { error, .. })) | Err(Failure::Error(error, _)) => {
+                self.core.error = error.number;
+                let aborts = self.core.settings.xact_abort;
+                self.report(&error, &frame)?;
+                if aborts {
+                    self.rollback_all();
+                }
+                return Ok(());
+            }
+            Err(Failure::Stop(stop)) => return Err(stop),
+        };
+        let gone = |_| Stop::Disconnected;
+        self.sink.return_status(returned.status).map_err(gone)?;
+        for (position, (name, output)) in names.iter().enumerate() {
+            if !*output {
+                continue;
+            }
+            let found = match name.as_str() {
+                "" => returned.params.get(position),
+                n => returned
+                    .params
+                    .iter()
+                    .find(|(p, _)| p.name.eq_ignore_ascii_case(n)),
+            };
+            if let Some((param, value)) = found {
+                let ordinal = position as u16;
+                self.sink
+                    .return_value(&param.name, ordinal, &param.ty, value)
+                    .map_err(gone)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the response: the last DONE, the fate of a doomed transaction, the fate of the connection.
+    fn finish(&mut self, outcome: Result<(), Stop>, rpc: bool) -> RequestEnd {
+        let end = match outcome {
+            Ok(()) | Err(Stop::Batch | Stop::Scope) => RequestEnd::Continue,
+            Err(Stop::Raised { error, .. }) => {
+                let _ = self.report(&error, &batch_frame());
+                RequestEnd::Continue
+            }
+            Err(Stop::Attention) => return RequestEnd::Attention,
+            Err(Stop::Disconnected) => return RequestEnd::Close,
+        };
+        if self.core.doomed && self.core.trancount > 0 {
+            self.rollback_all();
+            let error = SqlError::new(
+                3998,
+                "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.",
+            );
+            let _ = self.report(&error, &batch_frame());
+        }
+        if rpc || !self.ended {
+            let kind = if rpc {
+                DoneKind::Procedure
+            } else {
+                DoneKind::Statement
+            };
+            let done = Done {
+                kind,
+                rows: None,
+                error: false,
+                command: if rpc { 0xE0 } else { 0 },
+            };
+            if self.sink.done(done).is_err() {
+                return RequestEnd::Close;
+            }
+        }
+        end
+    }
+
+    /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a
+    /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
+    pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
+        let engine = Arc::clone(&self.core.engine);
+        let latch = Latch::new(&engine);
+        super::precompile::check(module, &module.body, self.core, frame, &latch)
+    }
+}

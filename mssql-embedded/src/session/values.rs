@@ -1,0 +1,111 @@
+//! @@ROWCOUNT, ERROR_NUMBER(), USER_NAME() and the like.
+
+use crate::access::Latch;
+use crate::error::SqlResult;
+use crate::exec::Frame;
+use crate::func::SessionValue;
+use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+
+use super::{Core, default_schema};
+
+/// @@VERSION. The numbers are those of SQL Server 2019, whose behaviour is followed.
+pub const VERSION: &str = concat!(
+    "Microsoft SQL Server 2019 (RTM) - 15.0.2000.5 (mssql-embedded ",
+    env!("CARGO_PKG_VERSION"),
+    ", an engine for tests; not a product of Microsoft)"
+);
+
+/// @@SERVERNAME.
+pub const SERVER_NAME: &str = "mssql-embedded";
+
+/// A value of the session.
+pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &Latch<'_>) -> Value {
+    let database = latch.catalog.databases.get(&core.database);
+    let text = |s: &str| Value::text(s);
+    let int = |n: i64| Value::Int(n);
+    match value {
+        SessionValue::RowCount | SessionValue::RowCountBig => int(core.rowcount),
+        SessionValue::TranCount => int(i64::from(core.trancount)),
+        SessionValue::LastError => int(i64::from(core.error)),
+        SessionValue::Identity => as_identity(&core.identity),
+        SessionValue::ScopeIdentity => as_identity(&frame.scope_identity),
+        SessionValue::Spid => int(i64::from(core.spid)),
+        SessionValue::Version => text(VERSION),
+        SessionValue::ServerName => text(SERVER_NAME),
+        SessionValue::ServiceName => text("MSSQLSERVER"),
+        SessionValue::NestLevel => int(i64::from(core.nest_level)),
+        SessionValue::ProcId => int(i64::from(frame.procedure)),
+        SessionValue::LockTimeout => int(core.settings.lock_timeout_ms),
+        SessionValue::Options => int(core.settings.option_bits()),
+        SessionValue::DateFirst => int(i64::from(core.settings.datefirst)),
+        SessionValue::Language => text(&core.settings.language),
+        SessionValue::MaxPrecision => int(38),
+        SessionValue::TextSize => int(core.settings.textsize),
+        SessionValue::MicrosoftVersion => int(0x0F00_07D0),
+        SessionValue::XactState => int(core.xact_state()),
+        SessionValue::UserName => database
+            .and_then(|d| d.principals.get(&frame.user))
+            .map_or(Value::Null, |p| text(&p.name)),
+        SessionValue::LoginName | SessionValue::OriginalLogin => text(&core.login),
+        SessionValue::DatabaseName => database.map_or(Value::Null, |d| text(&d.name)),
+        SessionValue::DatabaseId => database.map_or(Value::Null, |d| int(i64::from(d.id))),
+        SessionValue::SchemaName => {
+            database.map_or(Value::Null, |d| text(&default_schema(d, frame.user)))
+        }
+        SessionValue::SchemaId => database
+            .and_then(|d| d.find_schema(&default_schema(d, frame.user)))
+            .map_or(Value::Null, |s| int(i64::from(s.id))),
+        SessionValue::UserId => int(i64::from(frame.user)),
+        SessionValue::AppName => text(&core.app_name),
+        SessionValue::HostName => text(&core.host_name),
+        SessionValue::TransactionId => core.txn.as_ref().map_or(int(0), |t| int(t.id as i64)),
+        _ => caught(value, core),
+    }
+}
+
+/// @@IDENTITY and SCOPE_IDENTITY() are NUMERIC(38, 0).
+fn as_identity(value: &Value) -> Value {
+    match value {
+        Value::Int(n) => Value::Decimal {
+            units: i128::from(*n),
+            scale: 0,
+        },
+        _ => Value::Null,
+    }
+}
+
+/// ERROR_NUMBER() and its kin: NULL outside of a CATCH block.
+fn caught(value: SessionValue, core: &Core) -> Value {
+    let Some(error) = core.caught.last() else {
+        return Value::Null;
+    };
+    match value {
+        SessionValue::ErrorNumber => Value::Int(i64::from(error.number)),
+        SessionValue::ErrorMessage => Value::text(&error.message),
+        SessionValue::ErrorSeverity => Value::Int(i64::from(error.severity)),
+        SessionValue::ErrorState => Value::Int(i64::from(error.state)),
+        SessionValue::ErrorLine => Value::Int(i64::from(error.line)),
+        SessionValue::ErrorProcedure if !error.procedure.is_empty() => {
+            Value::text(&error.procedure)
+        }
+        _ => Value::Null,
+    }
+}
+
+/// A value as text, at most `limit` characters.
+pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> {
+    let target = DataType::NVarChar(Length::Max, Collation::SqlLatin1CiAs);
+    let text = match value {
+        Value::Str(s) => String::from_utf16_lossy(s),
+        Value::Null => String::new(),
+        other => match cast(other, ty, &target, None, CastMode::Explicit)? {
+            Value::Str(s) => String::from_utf16_lossy(&s),
+            _ => String::new(),
+        },
+    };
+    Ok(if text.len() > limit {
+        text.chars().take(limit).collect()
+    } else {
+        text
+    })
+}
