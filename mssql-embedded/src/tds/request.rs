@@ -5,6 +5,9 @@ use super::version::Version;
 use crate::error::{SqlError, SqlResult};
 use crate::session::TransactionRequest;
 
+/// The header of ALL_HEADERS that asks to be told when a query's result changes.
+const QUERY_NOTIFICATION: u16 = 1;
+
 /// Skips ALL_HEADERS. They name the client's transaction and trace identifiers, and with one
 /// request at a time on a connection the session already knows its transaction.
 pub(crate) fn skip_headers(r: &mut Reader<'_>, version: Version) -> SqlResult<()> {
@@ -15,7 +18,11 @@ pub(crate) fn skip_headers(r: &mut Reader<'_>, version: Version) -> SqlResult<()
     let mut headers = Reader::new(r.bytes(total.checked_sub(4).ok_or_else(ended_early)?)?);
     while !headers.is_empty() {
         let length = headers.u32()? as usize;
-        headers.bytes(length.checked_sub(4).ok_or_else(ended_early)?)?;
+        let mut header =
+            Reader::new(headers.bytes(length.checked_sub(4).ok_or_else(ended_early)?)?);
+        if header.u16()? == QUERY_NOTIFICATION {
+            return Err(SqlError::unsupported("a query notification"));
+        }
     }
     Ok(())
 }
@@ -101,6 +108,10 @@ mod tests {
         assert_eq!(batch_text(&text, Version::V71).unwrap(), "SELECT '😀'");
         assert!(batch_text(&HEADERS[..10], Version::V74).is_err());
         assert!(batch_text(&[3, 0, 0, 0], Version::V74).is_err());
+        let mut notification = HEADERS;
+        notification[8] = 1;
+        let refused = batch_text(&notification, Version::V74).unwrap_err();
+        assert!(refused.message.contains("query notification"));
     }
 
     /// Each request kind is told apart, and distributed ones are refused by name.
