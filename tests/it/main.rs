@@ -8,6 +8,7 @@ mod lanes;
 mod migrations;
 mod payloads;
 mod permissions;
+mod procedures;
 mod roundtrips;
 mod startup_errors;
 mod support;

@@ -1,0 +1,114 @@
+//! The procedures spoken to in T-SQL, at the edges that the provider's own API does not reach.
+
+mod claims;
+mod deletion;
+mod identifiers;
+mod invariants;
+mod sessions;
+mod transactions;
+
+use std::path::Path;
+
+use duroxide_sql::SchemaName;
+use tiberius::{Client, Row};
+use tokio::net::TcpStream;
+use tokio_util::compat::Compat;
+
+use crate::support::database::{TestSchema, connect};
+
+/// One connection, and the schema that `[$(schema)]` stands for.
+struct Session {
+    client: Client<Compat<TcpStream>>,
+    schema: SchemaName,
+}
+
+impl Session {
+    async fn open(schema: &TestSchema) -> Self {
+        Self {
+            client: connect(schema.url()).await,
+            schema: schema.name().clone(),
+        }
+    }
+
+    /// Runs a batch; an error is the server's number.
+    async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
+        let text = text.replace("[$(schema)]", &self.schema.quoted());
+        let number = |error: tiberius::error::Error| error.code().expect("an error of the server");
+        let stream = self.client.simple_query(text).await.map_err(number)?;
+        stream.into_results().await.map_err(number)
+    }
+
+    /// The first column of the only row of the last result set.
+    async fn number(&mut self, text: &str) -> i64 {
+        let sets = self.run(text).await.expect("the query runs");
+        let row = sets.last().and_then(|rows| rows.first()).expect("a row");
+        match row.cells().next().expect("a column").1 {
+            tiberius::ColumnData::I64(value) => value.expect("a value"),
+            tiberius::ColumnData::I32(value) => value.expect("a value").into(),
+            other => panic!("not a whole number: {other:?}"),
+        }
+    }
+}
+
+/// A procedure as its file declares it.
+struct Procedure {
+    name: String,
+    text: String,
+    /// Names and types in the order of declaration.
+    parameters: Vec<(String, String)>,
+}
+
+impl Procedure {
+    /// A call with the given argument and a harmless value for every other parameter.
+    fn call(&self, name: &str, value: &str) -> String {
+        let arguments: Vec<_> = self
+            .parameters
+            .iter()
+            .map(|(parameter, kind)| {
+                let argument = match kind.as_str() {
+                    _ if parameter == name => value,
+                    "BIGINT" => "1",
+                    "BIT" => "0",
+                    _ => "N'[]'",
+                };
+                format!("{parameter} = {argument}")
+            })
+            .collect();
+        format!("EXEC [$(schema)].[{}] {};", self.name, arguments.join(", "))
+    }
+}
+
+/// Every procedure that the runtime role may execute.
+fn public_procedures() -> Vec<Procedure> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/procedures");
+    let files = std::fs::read_dir(folder).expect("the procedures' folder");
+    let mut procedures = Vec::new();
+    for file in files {
+        let path = file.expect("a directory entry").path();
+        let name = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        if name.starts_with('_') {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let body = text.find("\nAS\n").expect("a body");
+        let parameters = text[..body]
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.trim().trim_end_matches(',').split_whitespace();
+                let name = words.next().filter(|word| word.starts_with('@'))?;
+                Some((name.to_owned(), words.next()?.to_owned()))
+            })
+            .collect();
+        procedures.push(Procedure {
+            name,
+            text,
+            parameters,
+        });
+    }
+    assert!(procedures.len() > 30, "the procedures were found");
+    procedures
+}

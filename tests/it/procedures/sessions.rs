@@ -1,0 +1,213 @@
+//! Sessions without an owner are found through their lanes, whatever the others are doing.
+
+use std::time::Duration;
+
+use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
+
+use crate::support::database::TestSchema;
+use crate::support::items::LEASE;
+use crate::support::wait::until;
+
+fn item(id: u64, session: Option<&str>, tag: Option<&str>) -> WorkItem {
+    WorkItem::ActivityExecute {
+        instance: "order".into(),
+        execution_id: 1,
+        id,
+        name: "Activity".into(),
+        input: "{}".into(),
+        session_id: session.map(str::to_owned),
+        tag: tag.map(str::to_owned),
+    }
+}
+
+async fn take(provider: &dyn Provider, owner: &str, filter: &TagFilter) -> Option<(u64, String)> {
+    take_for(provider, owner, filter, LEASE).await
+}
+
+async fn take_for(
+    provider: &dyn Provider,
+    owner: &str,
+    filter: &TagFilter,
+    session_lease: Duration,
+) -> Option<(u64, String)> {
+    let session = SessionFetchConfig {
+        owner_id: owner.into(),
+        lock_timeout: session_lease,
+    };
+    let fetched = provider
+        .fetch_work_item(LEASE, Duration::ZERO, Some(&session), filter)
+        .await
+        .expect("fetch_work_item");
+    fetched.map(|(item, token, _)| match item {
+        WorkItem::ActivityExecute { id, .. } => (id, token),
+        other => panic!("not an activity: {other:?}"),
+    })
+}
+
+/// Ready items of sessions that others own are passed by, and cost the fetch nothing: their lanes
+/// have moved to the end of the leases.
+#[tokio::test]
+async fn lanes_of_owned_sessions_move_out_of_the_way() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let filter = TagFilter::default();
+    for n in 0..20 {
+        let session = format!("s{n}");
+        for id in 0..2 {
+            provider
+                .enqueue_for_worker(item(n * 2 + id, Some(&session), None))
+                .await
+                .unwrap();
+        }
+    }
+    for n in 0..20 {
+        let (id, _) = take(&provider, &format!("worker-{n}"), &filter)
+            .await
+            .expect("a session each");
+        assert_eq!(id, n * 2, "oldest first");
+    }
+    assert!(take(&provider, "newcomer", &filter).await.is_none());
+    let ready = "SELECT COUNT(*) AS n FROM [$(schema)].session_lanes
+        WHERE not_before_ms <= DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());";
+    assert_eq!(schema.number(ready).await, 0);
+    let (id, _) = take(&provider, "worker-7", &filter)
+        .await
+        .expect("the owner gets the next");
+    assert_eq!(id, 15);
+}
+
+/// A session whose items have all been acknowledged leaves no lane behind.
+#[tokio::test]
+async fn lane_of_an_empty_session_is_removed_by_the_next_fetch() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let filter = TagFilter::default();
+    provider
+        .enqueue_for_worker(item(1, Some("s"), None))
+        .await
+        .unwrap();
+    let (_, token) = take_for(&provider, "worker", &filter, Duration::from_millis(1))
+        .await
+        .unwrap();
+    provider.ack_work_item(&token, None).await.unwrap();
+    until("the lane to go", || async {
+        assert!(take(&provider, "other", &filter).await.is_none());
+        schema
+            .number("SELECT COUNT(*) AS n FROM [$(schema)].session_lanes;")
+            .await
+            == 0
+    })
+    .await;
+    provider
+        .enqueue_for_worker(item(2, Some("s"), None))
+        .await
+        .unwrap();
+    assert!(
+        take(&provider, "other", &filter).await.is_some(),
+        "and comes back with an item"
+    );
+}
+
+/// The lanes of a session are kept apart by tag; winning one wins the session.
+#[tokio::test]
+async fn session_with_two_tags_belongs_to_one_worker() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let gpu = TagFilter::tags(["gpu"]);
+    let plain = TagFilter::default();
+    provider
+        .enqueue_for_worker(item(1, Some("s"), Some("gpu")))
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(item(2, Some("s"), None))
+        .await
+        .unwrap();
+    let (id, _) = take(&provider, "painter", &gpu).await.expect("its tag");
+    assert_eq!(id, 1);
+    assert!(
+        take(&provider, "clerk", &plain).await.is_none(),
+        "the session is the painter's"
+    );
+    let (id, _) = take(&provider, "painter", &plain)
+        .await
+        .expect("who may take the rest");
+    assert_eq!(id, 2);
+}
+
+/// Tags and session ids are exact: case and trailing spaces count.
+#[tokio::test]
+async fn tags_and_sessions_differ_by_case_and_trailing_space() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    for (id, session, tag) in [
+        (1, None, Some("a ")),
+        (2, None, Some("A")),
+        (3, Some("s "), None),
+        (4, Some("S"), None),
+    ] {
+        provider
+            .enqueue_for_worker(item(id, session, tag))
+            .await
+            .unwrap();
+    }
+    assert!(
+        take(&provider, "w", &TagFilter::tags(["a"]))
+            .await
+            .is_none()
+    );
+    assert_eq!(
+        take(&provider, "w", &TagFilter::tags(["a "]))
+            .await
+            .unwrap()
+            .0,
+        1
+    );
+    assert_eq!(
+        take(&provider, "w", &TagFilter::tags(["A"]))
+            .await
+            .unwrap()
+            .0,
+        2
+    );
+    let plain = TagFilter::default();
+    assert_eq!(take(&provider, "first", &plain).await.unwrap().0, 3);
+    assert_eq!(
+        take(&provider, "second", &plain).await.unwrap().0,
+        4,
+        "another session"
+    );
+}
+
+/// An abandoned item of a session whose lease has ended is there for a new owner.
+#[tokio::test]
+async fn abandoned_session_item_is_found_by_a_new_owner() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let filter = TagFilter::default();
+    provider
+        .enqueue_for_worker(item(1, Some("s"), None))
+        .await
+        .unwrap();
+    let (_, token) = take_for(&provider, "old", &filter, Duration::from_millis(1))
+        .await
+        .unwrap();
+    // The lane learns that its only item is held for a minute, and must unlearn it.
+    until("the session's lease to end", || async {
+        take(&provider, "new", &filter).await.is_none()
+            && schema
+                .number("SELECT COUNT(*) AS n FROM [$(schema)].session_lanes
+                    WHERE not_before_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + 10000;")
+                .await
+                == 1
+    })
+    .await;
+    provider
+        .abandon_work_item(&token, None, true)
+        .await
+        .unwrap();
+    assert_eq!(
+        take(&provider, "new", &filter).await.expect("the item").0,
+        1
+    );
+}
