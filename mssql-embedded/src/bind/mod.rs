@@ -1,65 +1,50 @@
-//! Signatures of the binder, until it lands (replace this whole file by the real one).
-use crate::ast::*;
-use crate::catalog::*;
-use crate::error::*;
-use crate::plan::*;
-use crate::value::*;
-use std::sync::Arc;
-pub struct BindContext<'a> {
-    pub catalog: &'a Catalog,
-    pub database: &'a Database,
-    pub default_schema: &'a str,
-    pub variables: &'a VariableMap,
-    pub quoted_identifier: bool,
-}
-#[derive(Clone, Debug)]
-pub struct ScalarVariable {
-    pub slot: usize,
-    pub ty: DataType,
-}
-#[derive(Clone, Debug)]
-pub struct TableVariable {
-    pub slot: usize,
-    pub table: Arc<TableDef>,
-}
-#[derive(Clone, Debug, Default)]
-pub struct VariableMap {
-    s: Vec<ScalarVariable>,
-    t: Vec<TableVariable>,
-}
-impl VariableMap {
-    pub fn collect(_p: &[(String, DataType)], _b: &[Stmt], _d: &Database) -> SqlResult<Self> {
-        todo!()
-    }
-    pub fn scalars(&self) -> &[ScalarVariable] {
-        &self.s
-    }
-    pub fn tables(&self) -> &[TableVariable] {
-        &self.t
-    }
-    pub fn scalar_named(&self, _n: &str) -> SqlResult<&ScalarVariable> {
-        todo!()
-    }
-}
-pub fn fold(_d: &Database, _n: &str) -> String {
-    todo!()
-}
-pub fn bind_statement<'a>(_c: &'a BindContext<'a>, _s: &'a StmtKind) -> SqlResult<Bound> {
-    todo!()
-}
-pub fn bind_condition<'a>(_c: &'a BindContext<'a>, _s: &'a Condition) -> SqlResult<Bound> {
-    todo!()
-}
-pub fn bind_scalars<'a>(_c: &'a BindContext<'a>, _s: &[&'a Expr]) -> SqlResult<Bound> {
-    todo!()
-}
-pub fn resolve_collation(_name: &Ident, _default: Collation) -> SqlResult<Collation> {
-    todo!()
-}
-pub fn resolve_type(
-    _name: &TypeName,
-    _collation: Collation,
-    _bare: BareLength,
-) -> SqlResult<DataType> {
-    todo!()
-}
+//! From syntax tree to plan: names, types, access paths.
+//!
+//! [`bind_statement`] and its siblings take a piece of the syntax tree and what it may refer to (a
+//! [`BindContext`]) and yield a [`Bound`](crate::plan::Bound) for the executor. Names are resolved and
+//! types settled first, over a tree of table references; `planner` then decides how to reach each
+//! table and in which order to join.
+
+mod aggregate;
+mod call;
+mod compare;
+mod cond;
+mod context;
+mod cte;
+mod errors;
+mod expr;
+mod from;
+mod group;
+mod hints;
+mod index_def;
+mod insert;
+mod literal;
+mod modify;
+mod names;
+mod order;
+mod output;
+mod planner;
+mod query;
+mod rules;
+mod scope;
+mod select;
+mod set_op;
+mod table_def;
+mod table_function;
+mod target;
+mod typing;
+mod variables;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
+pub use index_def::{index_from_ast, key_size_warning};
+pub use names::{Resolved, fold, resolve_object, resolve_table};
+pub use rules::{bind_default, bind_row_rules};
+pub use table_def::{
+    TableName, add_constraint, auto_name, column_from_ast, columns_from_ast, table_def_from_ast,
+};
+pub use typing::{resolve_collation, resolve_type};
+pub use variables::{ScalarVariable, TableVariable, VariableMap};

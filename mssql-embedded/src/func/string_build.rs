@@ -4,7 +4,7 @@ use super::sig::{
     DEFAULT, any_null, arity, fitted, int, param_collation, sig, text, units, widest,
 };
 use super::{Arg, Function, Host, Signature};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::value::text::{char_count, char_offset, from_str};
 use crate::value::{DataType, Length, Value};
 
@@ -91,8 +91,8 @@ fn bind_replicate(args: &[Arg]) -> SqlResult<Signature> {
     sig(widest(&[&ty]), vec![ty, DataType::BigInt])
 }
 
-/// The bytes of the largest value SQL Server holds.
-const MAX_BYTES: usize = i32::MAX as usize;
+/// The most units REPLICATE builds for a MAX type, so that one call cannot exhaust the memory.
+const MOST_UNITS: usize = 512 << 20;
 
 fn replicate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     let s = units(&args[0]);
@@ -100,18 +100,16 @@ fn replicate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
     if any_null(args) || count < 0 {
         return Ok(Value::Null);
     }
-    let count = count as usize;
-    let Some(Length::Limited(limit)) = signature.ret.length() else {
-        if s.len().saturating_mul(count) > MAX_BYTES / 2 {
-            return Err(SqlError::new(
-                7119,
-                format!("Attempting to grow LOB beyond maximum allowed size of {MAX_BYTES} bytes."),
-            ));
-        }
-        return Ok(Value::Str(s.repeat(count).into()));
+    let limit = match signature.ret.length() {
+        Some(Length::Limited(n)) => usize::from(n),
+        _ => MOST_UNITS,
     };
-    let enough = usize::from(limit) / s.len().max(1) + 1;
-    Ok(fitted(s.repeat(count.min(enough)), &signature.ret))
+    let count = if s.is_empty() {
+        0
+    } else {
+        (count as usize).min(limit / s.len() + 1)
+    };
+    Ok(fitted(s.repeat(count), &signature.ret))
 }
 
 fn bind_space(args: &[Arg]) -> SqlResult<Signature> {

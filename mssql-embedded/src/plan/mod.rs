@@ -9,6 +9,7 @@
 mod dml;
 mod node;
 mod scalar;
+mod walk;
 
 pub use dml::*;
 pub use node::*;

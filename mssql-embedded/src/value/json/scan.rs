@@ -39,11 +39,6 @@ pub(super) struct Span {
     pub(super) escaped: bool,
 }
 
-/// Whether a unit of a string needs a closer look: a quote, a backslash or a control character.
-fn ends_plain_text(unit: u16) -> bool {
-    unit == 0x22 || unit == 0x5C || unit < 0x20
-}
-
 /// A position in JSON text.
 pub(super) struct Scanner<'a> {
     text: &'a [u16],
@@ -159,11 +154,7 @@ impl<'a> Scanner<'a> {
         self.pos += 1;
         let mut escaped = false;
         loop {
-            // Nearly all of a large text passes through this search.
-            let rest = self.text.get(self.pos..).unwrap_or(&[]);
-            let plain = rest.iter().position(|u| ends_plain_text(*u));
-            self.pos += plain.unwrap_or(rest.len());
-            match self.text.get(self.pos) {
+            match self.text.get(self.pos).copied() {
                 Some(0x22) => {
                     self.pos += 1;
                     return Ok(Span {
@@ -178,6 +169,7 @@ impl<'a> Scanner<'a> {
                     self.pos += 1;
                     self.escape()?;
                 }
+                Some(0x20..) => self.pos += 1,
                 _ => return Err(self.unexpected()),
             }
         }

@@ -1,0 +1,204 @@
+//! Function calls, and the forms that look like functions but evaluate their arguments lazily.
+
+use crate::ast::{Call, CompareOp, Expr, ExprKind, Pos};
+use crate::error::{SqlError, SqlResult};
+use crate::func::{Aggregate, Arg, Function, lookup};
+use crate::plan::Scalar;
+use crate::value::{DataType, Value};
+
+use super::compare::compare;
+use super::context::Binder;
+use super::errors;
+use super::expr::common;
+use super::typing::{Coercibility, Ex, coerce};
+use super::window::is_window_only;
+
+impl<'a> Binder<'a> {
+    /// Binds a call of any kind.
+    pub(super) fn bind_call(&mut self, call: &'a Call, pos: Pos) -> SqlResult<Ex> {
+        let [name] = call.name.parts.as_slice() else {
+            return Err(unknown_dotted(call));
+        };
+        let upper = name.name.to_uppercase();
+        if let Some(over) = &call.over {
+            return self.bind_window(&upper, call, over);
+        }
+        if let Some(aggregate) = Aggregate::by_name(&upper) {
+            return self.bind_aggregate(aggregate, call);
+        }
+        if is_window_only(&upper) {
+            return Err(SqlError::with(
+                10753,
+                15,
+                1,
+                format!("The function '{}' must have an OVER clause.", name.name),
+            ));
+        }
+        if call.star || call.distinct || !call.within_group.is_empty() {
+            return Err(SqlError::with(
+                102,
+                15,
+                1,
+                format!("Incorrect syntax near '{}'.", name.name),
+            ));
+        }
+        match upper.as_str() {
+            "COALESCE" => self.bind_coalesce(call),
+            "ISNULL" => self.bind_isnull(call),
+            "NULLIF" => self.bind_nullif(call),
+            _ => {
+                let function =
+                    lookup(&upper).ok_or_else(|| errors::unknown_function(&name.name, pos))?;
+                let args = self.bind_arguments(function, &call.args)?;
+                self.call_function(function, args)
+            }
+        }
+    }
+
+    fn bind_arguments(&mut self, function: &Function, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
+        let mut bound = Vec::with_capacity(args.len());
+        for (i, arg) in args.iter().enumerate() {
+            match &arg.kind {
+                ExprKind::Column(name) if i == 0 && function.date_part && name.parts.len() == 1 => {
+                    let part = &name.parts[0].name;
+                    let ty = DataType::varchar(30, self.ctx.database.collation);
+                    bound.push(Ex::new(Scalar::Const(Value::text(part)), ty, false));
+                }
+                _ => bound.push(self.bind_expr(arg)?),
+            }
+        }
+        Ok(bound)
+    }
+
+    /// Types a call and converts its arguments.
+    pub(super) fn call_function(
+        &self,
+        function: &'static Function,
+        args: Vec<Ex>,
+    ) -> SqlResult<Ex> {
+        let known: Vec<Arg> = args
+            .iter()
+            .map(|ex| Arg {
+                ty: ex.ty.clone(),
+                constant: match &ex.expr {
+                    Scalar::Const(value) => Some(value.clone()),
+                    _ => None,
+                },
+            })
+            .collect();
+        let signature = (function.bind)(&known)?;
+        let coll = args
+            .iter()
+            .filter(|ex| ex.ty.is_string())
+            .map(|ex| ex.coll)
+            .max()
+            .unwrap_or(Coercibility::Default);
+        let mut converted = Vec::with_capacity(args.len());
+        for (ex, ty) in args.into_iter().zip(&signature.params) {
+            converted.push(coerce(ex, ty)?);
+        }
+        let (ty, nullable) = (signature.ret.clone(), signature.nullable);
+        let expr = Scalar::Call {
+            function,
+            args: converted,
+            signature: Box::new(signature),
+        };
+        Ok(Ex {
+            expr,
+            ty,
+            nullable,
+            coll,
+        })
+    }
+
+    fn bind_list(&mut self, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
+        args.iter().map(|a| self.bind_expr(a)).collect()
+    }
+
+    fn bind_coalesce(&mut self, call: &'a Call) -> SqlResult<Ex> {
+        let args = self.bind_list(&call.args)?;
+        if args.len() < 2 {
+            return Err(SqlError::with(
+                102,
+                15,
+                1,
+                "Incorrect syntax near ')'. COALESCE takes two arguments or more.",
+            ));
+        }
+        if args.iter().all(|a| matches!(a.ty, DataType::Null)) {
+            return Err(SqlError::new(
+                4127,
+                "At least one of the arguments to COALESCE must be an expression that is not the \
+                 NULL constant.",
+            ));
+        }
+        let common = common(args, "COALESCE")?;
+        // SQL Server calls the result nullable even if the last argument is not.
+        Ok(Ex {
+            expr: Scalar::Coalesce(common.values),
+            ty: common.ty,
+            nullable: common.nullable,
+            coll: common.coll,
+        })
+    }
+
+    fn bind_isnull(&mut self, call: &'a Call) -> SqlResult<Ex> {
+        let args = self.bind_list(&call.args)?;
+        let Ok([first, second]) = <[Ex; 2]>::try_from(args) else {
+            return Err(errors::argument_count("isnull", 2));
+        };
+        let ty = if matches!(first.ty, DataType::Null) {
+            second.ty.clone()
+        } else {
+            first.ty.clone()
+        };
+        let nullable = first.nullable && second.nullable;
+        let coll = first.coll.max(second.coll);
+        let values = vec![coerce(first, &ty)?, coerce(second, &ty)?];
+        Ok(Ex {
+            expr: Scalar::Coalesce(values),
+            ty,
+            nullable,
+            coll,
+        })
+    }
+
+    fn bind_nullif(&mut self, call: &'a Call) -> SqlResult<Ex> {
+        let args = self.bind_list(&call.args)?;
+        let Ok([first, second]) = <[Ex; 2]>::try_from(args) else {
+            return Err(errors::argument_count("nullif", 2));
+        };
+        if matches!(first.ty, DataType::Null) {
+            return Err(SqlError::new(
+                4151,
+                "The type of the first argument to NULLIF cannot be the NULL constant because the \
+                 type of the first argument has to be known.",
+            ));
+        }
+        let equal = compare(CompareOp::Eq, first.clone(), second)?;
+        let expr = Scalar::Case {
+            whens: vec![(equal, Scalar::Const(Value::Null))],
+            otherwise: Box::new(first.expr),
+        };
+        Ok(Ex {
+            expr,
+            ty: first.ty,
+            nullable: true,
+            coll: first.coll,
+        })
+    }
+}
+
+fn unknown_dotted(call: &Call) -> SqlError {
+    let (full, first) = (
+        errors::dotted(&call.name),
+        call.name.parts.first().map_or("", |p| p.name.as_str()),
+    );
+    SqlError::new(
+        4121,
+        format!(
+            "Cannot find either column \"{first}\" or the user-defined function or aggregate \
+             \"{full}\", or the name is ambiguous."
+        ),
+    )
+}

@@ -1,0 +1,69 @@
+//! Comparisons: both sides get one type, and a constant gives way to the other side where that
+//! changes nothing, so that an index on the column can be used.
+
+use crate::ast::CompareOp;
+use crate::error::SqlResult;
+use crate::plan::{Cond, Scalar};
+use crate::value::precedence::common_type;
+use crate::value::{DataType, Value};
+
+use super::typing::{Ex, coerce, unify_collation};
+
+/// The word messages use for an operator.
+fn word(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "equal to",
+        CompareOp::Ne => "not equal to",
+        CompareOp::Lt => "less than",
+        CompareOp::Le => "less than or equal to",
+        CompareOp::Gt => "greater than",
+        CompareOp::Ge => "greater than or equal to",
+    }
+}
+
+/// `left op right`.
+pub(super) fn compare(op: CompareOp, left: Ex, right: Ex) -> SqlResult<Cond> {
+    let (left, right, ty) = operands(left, right, word(op))?;
+    Ok(Cond::Compare {
+        op,
+        left,
+        right,
+        ty,
+    })
+}
+
+/// Brings two operands to the type they are compared in.
+pub(super) fn operands(
+    mut left: Ex,
+    mut right: Ex,
+    operation: &str,
+) -> SqlResult<(Scalar, Scalar, DataType)> {
+    yield_constant(&mut left, &right.ty);
+    yield_constant(&mut right, &left.ty);
+    unify_collation(&mut left, &mut right, operation)?;
+    let ty = match common_type(&left.ty, &right.ty)? {
+        DataType::Null => DataType::Int,
+        ty => ty,
+    };
+    Ok((coerce(left, &ty)?, coerce(right, &ty)?, ty))
+}
+
+/// A number constant takes the type of an integer or BIT it is compared with, when it is such a
+/// number: `flag = 1` compares bits, `id = 2147483648` integers.
+fn yield_constant(ex: &mut Ex, other: &DataType) {
+    let Scalar::Const(value) = &ex.expr else {
+        return;
+    };
+    let (value, ty) = match (value, other) {
+        (Value::Int(n @ (0 | 1)), DataType::Bit) => (Value::Bit(*n == 1), DataType::Bit),
+        (Value::Decimal { units, scale: 0 }, ty) if ty.is_integer() => {
+            match i64::try_from(*units) {
+                Ok(n) => (Value::Int(n), DataType::BigInt),
+                Err(_) => return,
+            }
+        }
+        _ => return,
+    };
+    ex.expr = Scalar::Const(value);
+    ex.ty = ty;
+}

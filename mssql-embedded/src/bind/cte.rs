@@ -1,0 +1,248 @@
+//! Common table expressions. Each reference is bound anew, at the level where it stands.
+
+use crate::ast::{Cte, QueryBody, SetOp, TableSource};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Node, Query};
+use crate::session::ColumnMeta;
+
+use super::context::Binder;
+use super::fold;
+use super::from::{check_names, rename};
+use super::query::QueryUse;
+use super::set_op::{unify, union_all};
+
+/// The CTEs that can be named.
+#[derive(Default)]
+pub(super) struct CteEnvironment<'a> {
+    defs: Vec<CteDef<'a>>,
+    /// How many of them, from the first, are visible.
+    visible: usize,
+}
+
+struct CteDef<'a> {
+    cte: &'a Cte,
+    /// While its recursive part is bound: the id and columns of its working table.
+    working: Option<(usize, Vec<ColumnMeta>)>,
+}
+
+/// Makes the operator of a source from its first slot.
+type MakeNode = Box<dyn FnOnce(usize) -> Node>;
+
+impl<'a> Binder<'a> {
+    /// Makes the CTEs of a statement known.
+    pub(super) fn push_ctes(&mut self, with: &'a [Cte]) -> SqlResult<()> {
+        for (i, cte) in with.iter().enumerate() {
+            let folded = fold(self.ctx.database, &cte.name.name);
+            if with[..i]
+                .iter()
+                .any(|c| fold(self.ctx.database, &c.name.name) == folded)
+            {
+                return Err(SqlError::new(
+                    239,
+                    format!(
+                        "Duplicate common table expression name '{}' was specified.",
+                        cte.name.name
+                    ),
+                ));
+            }
+            self.ctes.defs.push(CteDef { cte, working: None });
+        }
+        self.ctes.visible = self.ctes.defs.len();
+        Ok(())
+    }
+
+    /// The operator and columns of a CTE by its name, if there is one.
+    pub(super) fn bind_cte(
+        &mut self,
+        name: &str,
+    ) -> SqlResult<Option<(MakeNode, Vec<ColumnMeta>)>> {
+        let folded = fold(self.ctx.database, name);
+        let visible = &self.ctes.defs[..self.ctes.visible];
+        let Some(index) = visible
+            .iter()
+            .rposition(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+        else {
+            return Ok(None);
+        };
+        if let Some((id, columns)) = self.ctes.defs[index].working.clone() {
+            return Ok(Some((
+                Box::new(move |base| Node::Working { id, base }),
+                columns,
+            )));
+        }
+        let cte = self.ctes.defs[index].cte;
+        let before = std::mem::replace(&mut self.ctes.visible, index);
+        let bound = if self.mentions(&cte.query.body, &folded) {
+            self.bind_recursive(index, cte)
+        } else {
+            self.bind_nested(&cte.query, QueryUse::Closed)
+                .and_then(|mut query| {
+                    rename(&mut query.columns, &cte.columns, &cte.name.name)?;
+                    check_names(&query.columns, &cte.name.name)?;
+                    let columns = query.columns.clone();
+                    let make: MakeNode = Box::new(move |base| Node::Derived {
+                        query: Box::new(query),
+                        base,
+                    });
+                    Ok((make, columns))
+                })
+        };
+        self.ctes.visible = before;
+        bound.map(Some)
+    }
+
+    fn bind_recursive(
+        &mut self,
+        index: usize,
+        cte: &'a Cte,
+    ) -> SqlResult<(MakeNode, Vec<ColumnMeta>)> {
+        let name = &cte.name.name;
+        let folded = fold(self.ctx.database, name);
+        let mut operands = Vec::new();
+        union_all(&cte.query.body, &mut operands);
+        if operands.len() < 2 {
+            return Err(SqlError::new(
+                252,
+                format!(
+                    "Recursive common table expression '{name}' does not contain a top-level UNION \
+                     ALL operator."
+                ),
+            ));
+        }
+        let split = operands
+            .iter()
+            .position(|b| self.mentions(b, &folded))
+            .unwrap_or(operands.len());
+        let (anchors, members) = operands.split_at(split);
+        if anchors.is_empty() || members.iter().any(|b| !self.mentions(b, &folded)) {
+            return Err(SqlError::new(
+                246,
+                format!("No anchor member was specified for recursive query \"{name}\"."),
+            ));
+        }
+        let anchor = self.bind_anchors(anchors)?;
+        let mut columns = anchor.columns.clone();
+        rename(&mut columns, &cte.columns, name)?;
+        check_names(&columns, name)?;
+        // What recursion adds may be NULL even if the anchor is not.
+        columns.iter_mut().for_each(|c| c.nullable = true);
+        let id = self.next_recursive_id;
+        self.next_recursive_id += 1;
+        self.ctes.defs[index].working = Some((id, columns.clone()));
+        self.ctes.visible = index + 1;
+        let bound = members
+            .iter()
+            .map(|b| self.bind_member(b))
+            .collect::<SqlResult<Vec<_>>>();
+        self.ctes.defs[index].working = None;
+        let recursive = bound?;
+        for query in &recursive {
+            check_types(name, &anchor, query)?;
+        }
+        let max_recursion = self.max_recursion;
+        let anchor = Box::new(anchor);
+        let make: MakeNode = Box::new(move |base| Node::Recursive {
+            id,
+            anchor,
+            recursive,
+            base,
+            max_recursion,
+        });
+        Ok((make, columns))
+    }
+
+    /// The anchor members as one query.
+    fn bind_anchors(&mut self, anchors: &[&'a QueryBody]) -> SqlResult<Query> {
+        if let [single] = anchors {
+            return self.bind_member(single);
+        }
+        let depth = self.scopes.len();
+        let level = self.push_scope(true);
+        let queries = anchors
+            .iter()
+            .map(|b| self.bind_member(b))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let (inputs, columns) = unify(queries, SetOp::Union)?;
+        let base = self.scope().allocate(columns.len());
+        let root = Node::Concat { inputs, base };
+        let output = super::query::slots(level, &root, columns.len());
+        let query = self.finish_query(level, root, output, columns);
+        self.scopes.truncate(depth);
+        Ok(query)
+    }
+
+    fn bind_member(&mut self, body: &'a QueryBody) -> SqlResult<Query> {
+        let depth = self.scopes.len();
+        let query = match body {
+            QueryBody::Select(spec) => self
+                .bind_spec(spec, super::set_op::bare(), QueryUse::Closed)
+                .map(|b| b.query),
+            QueryBody::Nested(inner) => self.bind_nested(inner, QueryUse::Closed),
+            _ => Err(SqlError::unsupported(
+                "a set operator other than UNION ALL in a recursive query",
+            )),
+        };
+        self.scopes.truncate(depth);
+        query
+    }
+
+    /// Whether a query names a table or CTE in any FROM.
+    fn mentions(&self, body: &QueryBody, name: &str) -> bool {
+        match body {
+            QueryBody::Select(spec) => spec.from.iter().any(|s| self.source_mentions(s, name)),
+            QueryBody::SetOp { left, right, .. } => {
+                self.mentions(left, name) || self.mentions(right, name)
+            }
+            QueryBody::Nested(query) => self.mentions(&query.body, name),
+            QueryBody::Values(_) => false,
+        }
+    }
+
+    fn source_mentions(&self, source: &TableSource, name: &str) -> bool {
+        match source {
+            TableSource::Named { name: n, .. } => {
+                matches!(n.parts.as_slice(), [single] if fold(self.ctx.database, &single.name) == name)
+            }
+            TableSource::Derived { query, .. } => self.mentions(&query.body, name),
+            TableSource::Join { left, right, .. } => {
+                self.source_mentions(left, name) || self.source_mentions(right, name)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// 240: each recursive member has exactly the anchor's types.
+fn check_types(name: &str, anchor: &Query, member: &Query) -> SqlResult<()> {
+    if anchor.columns.len() != member.columns.len() {
+        return Err(SqlError::new(
+            205,
+            "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal \
+             number of expressions in their target lists.",
+        ));
+    }
+    for (a, b) in anchor.columns.iter().zip(&member.columns) {
+        if a.ty != b.ty {
+            return Err(SqlError::new(
+                240,
+                format!(
+                    "Types don't match between the anchor and the recursive part in column \"{}\" of \
+                     recursive query \"{name}\".",
+                    a.name
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Binder<'_> {
+    /// Whether a CTE of this name can be named here.
+    pub(super) fn is_cte(&self, name: &str) -> bool {
+        let folded = fold(self.ctx.database, name);
+        let visible = &self.ctes.defs[..self.ctes.visible];
+        visible
+            .iter()
+            .any(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+    }
+}

@@ -1,0 +1,131 @@
+//! SQL Server's messages about names and clauses, each worded in one place.
+
+use crate::ast::{ObjectName, Pos};
+use crate::error::SqlError;
+
+/// The name as it was written, without delimiters.
+pub(super) fn dotted(name: &ObjectName) -> String {
+    let parts: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
+    parts.join(".")
+}
+
+/// Where a name starts.
+pub(super) fn line(name: &ObjectName) -> u32 {
+    name.parts.first().map_or(0, |p| p.pos.line)
+}
+
+pub(super) fn invalid_column(name: &str, pos: Pos) -> SqlError {
+    SqlError::new(207, format!("Invalid column name '{name}'.")).at(pos.line)
+}
+
+pub(super) fn invalid_object(name: &ObjectName) -> SqlError {
+    SqlError::new(208, format!("Invalid object name '{}'.", dotted(name))).at(line(name))
+}
+
+pub(super) fn ambiguous(name: &str, pos: Pos) -> SqlError {
+    SqlError::new(209, format!("Ambiguous column name '{name}'.")).at(pos.line)
+}
+
+pub(super) fn unbound(name: &ObjectName) -> SqlError {
+    let text = dotted(name);
+    SqlError::new(
+        4104,
+        format!("The multi-part identifier \"{text}\" could not be bound."),
+    )
+    .at(line(name))
+}
+
+pub(super) fn undeclared(name: &str, pos: Pos) -> SqlError {
+    SqlError::with(
+        137,
+        15,
+        2,
+        format!("Must declare the scalar variable \"{name}\"."),
+    )
+    .at(pos.line)
+}
+
+pub(super) fn undeclared_table(name: &str) -> SqlError {
+    SqlError::with(
+        1087,
+        15,
+        2,
+        format!("Must declare the table variable \"{name}\"."),
+    )
+}
+
+pub(super) fn unknown_function(name: &str, pos: Pos) -> SqlError {
+    SqlError::with(
+        195,
+        15,
+        10,
+        format!("'{name}' is not a recognized built-in function name."),
+    )
+    .at(pos.line)
+}
+
+pub(super) fn argument_count(name: &str, count: usize) -> SqlError {
+    let name = name.to_ascii_lowercase();
+    SqlError::with(
+        174,
+        15,
+        1,
+        format!("The {name} function requires {count} argument(s)."),
+    )
+}
+
+pub(super) fn same_alias(alias: &str) -> SqlError {
+    SqlError::with(
+        1011,
+        16,
+        1,
+        format!("The correlation name '{alias}' is specified multiple times in a FROM clause."),
+    )
+}
+
+pub(super) fn same_exposed(a: &str, b: &str) -> SqlError {
+    SqlError::with(
+        1013,
+        16,
+        1,
+        format!(
+            "The objects \"{a}\" and \"{b}\" in the FROM clause have the same exposed names. Use \
+             correlation names to distinguish them."
+        ),
+    )
+}
+
+pub(super) fn duplicate_assignment(column: &str) -> SqlError {
+    SqlError::new(
+        264,
+        format!(
+            "The column name '{column}' is specified more than once in the SET clause or column \
+             list of an INSERT. A column cannot be assigned more than one value in the same clause. \
+             Modify the clause to make sure that a column is updated only once. If this statement \
+             updates or inserts columns into a view, column aliasing can conceal the duplication in \
+             your code."
+        ),
+    )
+}
+
+pub(super) fn not_writable(column: &str) -> SqlError {
+    SqlError::new(
+        271,
+        format!(
+            "The column \"{column}\" cannot be modified because it is either a computed column or is \
+             the result of a UNION operator."
+        ),
+    )
+}
+
+pub(super) fn collation_conflict(a: &str, b: &str, operation: &str) -> SqlError {
+    SqlError::with(
+        468,
+        16,
+        9,
+        format!(
+            "Cannot resolve the collation conflict between \"{a}\" and \"{b}\" in the {operation} \
+             operation."
+        ),
+    )
+}

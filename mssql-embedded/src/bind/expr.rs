@@ -1,0 +1,368 @@
+//! Scalar expressions.
+
+use crate::ast::{BinaryOp, Condition, Expr, ExprKind, Ident, QueryExpr, TypeName, UnaryOp};
+use crate::error::{SqlError, SqlResult};
+use crate::func::lookup;
+use crate::plan::{Cond, Scalar};
+use crate::value::arith::{bit_not, negate, operation};
+use crate::value::precedence::{check_explicit, common_type};
+use crate::value::{BareLength, DataType, Value};
+
+use super::context::Binder;
+use super::literal::bind_literal;
+use super::query::QueryUse;
+use super::scope::Clause;
+use super::typing::{Coercibility, Ex, coerce, convert, same_representation, unify_collation};
+use super::{errors, resolve_collation, resolve_type};
+
+impl<'a> Binder<'a> {
+    /// Binds a value.
+    pub(super) fn bind_expr(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
+        self.bind_kind(expr).map_err(|e| e.at(expr.pos.line))
+    }
+
+    fn bind_kind(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
+        match &expr.kind {
+            ExprKind::Literal(literal) => bind_literal(literal, self.ctx.database.collation),
+            ExprKind::Variable(name) => {
+                let variable = self.ctx.variables.scalar(name, expr.pos)?;
+                Ok(Ex::new(
+                    Scalar::Variable(variable.slot),
+                    variable.ty.clone(),
+                    true,
+                ))
+            }
+            ExprKind::GlobalVariable(name) => {
+                let function = lookup(&format!("@@{name}"))
+                    .ok_or_else(|| errors::undeclared(&format!("@@{name}"), expr.pos))?;
+                self.call_function(function, Vec::new())
+            }
+            ExprKind::Column(name) => self.resolve_column(name),
+            ExprKind::Binary(op, left, right) => {
+                let left = self.bind_expr(left)?;
+                let right = self.bind_expr(right)?;
+                arithmetic(*op, left, right)
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.bind_expr(operand)?;
+                unary(*op, operand)
+            }
+            ExprKind::Call(call) => self.bind_call(call, expr.pos),
+            ExprKind::Cast { expr, ty, try_ } => self.bind_cast(expr, ty, None, *try_),
+            ExprKind::Convert {
+                expr,
+                ty,
+                style,
+                try_,
+            } => self.bind_cast(expr, ty, style.as_deref(), *try_),
+            ExprKind::SimpleCase {
+                operand,
+                whens,
+                otherwise,
+            } => self.bind_simple_case(operand, whens, otherwise.as_deref()),
+            ExprKind::SearchedCase { whens, otherwise } => {
+                let conds = whens.iter().map(|(c, _)| c);
+                let mut results: Vec<&'a Expr> = whens.iter().map(|(_, r)| r).collect();
+                results.extend(otherwise.as_deref());
+                self.bind_case(conds.collect(), results)
+            }
+            ExprKind::Iif {
+                condition,
+                then,
+                otherwise,
+            } => self.bind_case(vec![condition], vec![then, otherwise]),
+            ExprKind::Subquery(query) => self.bind_scalar_subquery(query),
+            ExprKind::Collate(operand, name) => self.bind_collate(operand, name),
+            ExprKind::AtTimeZone(..) => Err(SqlError::unsupported("AT TIME ZONE")),
+            ExprKind::NextValueFor(_) => Err(SqlError::unsupported("NEXT VALUE FOR")),
+        }
+    }
+
+    fn bind_cast(
+        &mut self,
+        operand: &'a Expr,
+        ty: &TypeName,
+        style: Option<&'a Expr>,
+        try_: bool,
+    ) -> SqlResult<Ex> {
+        let operand = self.bind_expr(operand)?;
+        let collation = operand
+            .ty
+            .collation()
+            .unwrap_or(self.ctx.database.collation);
+        let to = resolve_type(ty, collation, BareLength::Thirty)?;
+        check_explicit(&operand.ty, &to)?;
+        let style = match style {
+            Some(style) => {
+                let style = self.bind_expr(style)?;
+                Some(Box::new(coerce(style, &DataType::Int)?))
+            }
+            None => None,
+        };
+        let nullable = operand.nullable || try_ || style.is_some();
+        let expr = if style.is_none() && (!try_ || same_representation(&operand.ty, &to)) {
+            convert(operand.expr, &operand.ty, &to)
+        } else {
+            Scalar::Cast {
+                expr: Box::new(operand.expr),
+                from: operand.ty,
+                to: to.clone(),
+                style,
+                try_,
+            }
+        };
+        Ok(Ex {
+            expr,
+            ty: to,
+            nullable,
+            coll: operand.coll,
+        })
+    }
+
+    fn bind_simple_case(
+        &mut self,
+        operand: &'a Expr,
+        whens: &'a [(Expr, Expr)],
+        otherwise: Option<&'a Expr>,
+    ) -> SqlResult<Ex> {
+        let operand = self.bind_expr(operand)?;
+        let mut conds = Vec::new();
+        for (value, _) in whens {
+            let value = self.bind_expr(value)?;
+            conds.push(super::compare::compare(
+                crate::ast::CompareOp::Eq,
+                operand.clone(),
+                value,
+            )?);
+        }
+        let mut results = Vec::new();
+        for result in whens.iter().map(|(_, r)| r).chain(otherwise) {
+            results.push(self.bind_expr(result)?);
+        }
+        case(conds, results)
+    }
+
+    fn bind_case(&mut self, conds: Vec<&'a Condition>, results: Vec<&'a Expr>) -> SqlResult<Ex> {
+        let conds = conds
+            .into_iter()
+            .map(|c| self.bind_cond(c))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let results = results
+            .into_iter()
+            .map(|r| self.bind_expr(r))
+            .collect::<SqlResult<Vec<_>>>()?;
+        case(conds, results)
+    }
+
+    fn bind_scalar_subquery(&mut self, query: &'a QueryExpr) -> SqlResult<Ex> {
+        self.allow_subquery()?;
+        let query = self.bind_nested(query, QueryUse::Value)?;
+        let [column] = query.columns.as_slice() else {
+            return Err(one_column());
+        };
+        let ty = column.ty.clone();
+        let coll = if ty
+            .collation()
+            .is_some_and(|c| c != self.ctx.database.collation)
+        {
+            Coercibility::Implicit
+        } else {
+            Coercibility::Default
+        };
+        Ok(Ex {
+            expr: Scalar::Subquery(Box::new(query)),
+            ty,
+            nullable: true,
+            coll,
+        })
+    }
+
+    /// Refuses subqueries where the language has none.
+    pub(super) fn allow_subquery(&self) -> SqlResult<()> {
+        match self.clause() {
+            Clause::GroupBy => Err(SqlError::with(
+                144,
+                15,
+                1,
+                "Cannot use an aggregate or a subquery in an expression used for the group by list \
+                 of a GROUP BY clause.",
+            )),
+            Clause::AggregateArg => Err(nested_aggregate()),
+            Clause::Rule => Err(SqlError::with(
+                1046,
+                15,
+                1,
+                "Subqueries are not allowed in this context. Only scalar expressions are allowed.",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn bind_collate(&mut self, operand: &'a Expr, name: &Ident) -> SqlResult<Ex> {
+        let operand = self.bind_expr(operand)?;
+        let collation = resolve_collation(name, self.ctx.database.collation)?;
+        if !operand.ty.is_string() {
+            return Err(SqlError::new(
+                447,
+                format!(
+                    "Expression type {} is invalid for COLLATE clause.",
+                    operand.ty.name()
+                ),
+            ));
+        }
+        let ty = operand.ty.with_collation(collation);
+        let expr = convert(operand.expr, &operand.ty, &ty);
+        Ok(Ex {
+            expr,
+            ty,
+            nullable: operand.nullable,
+            coll: Coercibility::Explicit,
+        })
+    }
+}
+
+/// 116.
+pub(super) fn one_column() -> SqlError {
+    SqlError::new(
+        116,
+        "Only one expression can be specified in the select list when the subquery is not introduced \
+         with EXISTS.",
+    )
+}
+
+/// 130.
+pub(super) fn nested_aggregate() -> SqlError {
+    SqlError::new(
+        130,
+        "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.",
+    )
+}
+
+/// `a op b`.
+pub(super) fn arithmetic(op: BinaryOp, mut left: Ex, mut right: Ex) -> SqlResult<Ex> {
+    let coll = unify_collation(&mut left, &mut right, "add")?;
+    let types = operation(op, &left.ty, &right.ty)?;
+    let nullable = left.nullable || right.nullable;
+    Ok(Ex {
+        expr: Scalar::Arith {
+            op,
+            left: Box::new(convert(left.expr, &left.ty, &types.left)),
+            right: Box::new(convert(right.expr, &right.ty, &types.right)),
+            left_ty: types.left,
+            right_ty: types.right,
+            ty: types.result.clone(),
+        },
+        ty: types.result,
+        nullable,
+        coll,
+    })
+}
+
+fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {
+    let Ex {
+        expr,
+        ty,
+        nullable,
+        coll,
+    } = operand;
+    let ty = if matches!(ty, DataType::Null) {
+        DataType::Int
+    } else {
+        ty
+    };
+    let refused = |what: &str| {
+        Err(SqlError::new(
+            8117,
+            format!(
+                "Operand data type {} is invalid for {what} operator.",
+                ty.name()
+            ),
+        ))
+    };
+    let expr = match op {
+        UnaryOp::Plus => expr,
+        UnaryOp::Minus if !ty.is_numeric() => return refused("minus"),
+        UnaryOp::BitNot if !(ty.is_integer() || matches!(ty, DataType::Bit)) => {
+            return refused("'~'");
+        }
+        UnaryOp::Minus => match &expr {
+            Scalar::Const(v) if !v.is_null() => match negate(v, &ty) {
+                Ok(v) => Scalar::Const(v),
+                Err(_) => Scalar::Negate(Box::new(expr), ty.clone()),
+            },
+            _ => Scalar::Negate(Box::new(expr), ty.clone()),
+        },
+        UnaryOp::BitNot => match &expr {
+            Scalar::Const(v) if !v.is_null() => Scalar::Const(bit_not(v, &ty)?),
+            _ => Scalar::BitNot(Box::new(expr), ty.clone()),
+        },
+    };
+    Ok(Ex {
+        expr,
+        ty,
+        nullable,
+        coll,
+    })
+}
+
+/// Values that take one common type.
+pub(super) struct Common {
+    pub(super) values: Vec<Scalar>,
+    pub(super) ty: DataType,
+    pub(super) nullable: bool,
+    pub(super) coll: Coercibility,
+}
+
+/// Finds the common type of several values and converts them to it.
+pub(super) fn common(mut list: Vec<Ex>, operation: &str) -> SqlResult<Common> {
+    let mut coll = Coercibility::Default;
+    if let Some(best) = (0..list.len())
+        .filter(|i| list[*i].ty.collation().is_some())
+        .max_by_key(|i| (list[*i].coll, std::cmp::Reverse(*i)))
+    {
+        let mut chosen = list[best].clone();
+        for ex in &mut list {
+            coll = coll.max(unify_collation(&mut chosen, ex, operation)?);
+        }
+    }
+    let mut ty = DataType::Null;
+    for ex in &list {
+        ty = common_type(&ty, &ex.ty)?;
+    }
+    let nullable = list.iter().any(|ex| ex.nullable);
+    let values = list
+        .into_iter()
+        .map(|ex| coerce(ex, &ty))
+        .collect::<SqlResult<Vec<_>>>()?;
+    Ok(Common {
+        values,
+        ty,
+        nullable,
+        coll,
+    })
+}
+
+/// CASE: one more result than conditions when there is an ELSE.
+fn case(conds: Vec<Cond>, mut results: Vec<Ex>) -> SqlResult<Ex> {
+    if results.iter().all(|r| matches!(r.ty, DataType::Null)) {
+        return Err(SqlError::new(
+            8133,
+            "At least one of the result expressions in a CASE specification must be an expression \
+             other than the NULL constant.",
+        ));
+    }
+    if results.len() == conds.len() {
+        results.push(Ex::new(Scalar::Const(Value::Null), DataType::Null, true));
+    }
+    let mut common = common(results, "CASE")?;
+    let otherwise = common.values.pop().unwrap_or(Scalar::Const(Value::Null));
+    Ok(Ex {
+        expr: Scalar::Case {
+            whens: conds.into_iter().zip(common.values).collect(),
+            otherwise: Box::new(otherwise),
+        },
+        ty: common.ty,
+        nullable: common.nullable,
+        coll: common.coll,
+    })
+}

@@ -1,0 +1,189 @@
+//! GROUP BY: what the clauses after it may read.
+
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{AggregateCall, Cond, Scalar};
+use crate::value::DataType;
+
+use super::context::Binder;
+use super::select::Parts;
+use super::typing::Ex;
+
+/// Keys, aggregates, and whether there is one row even without input.
+pub(super) type Grouping = (Vec<(Scalar, DataType, usize)>, Vec<AggregateCall>, bool);
+
+impl<'a> Binder<'a> {
+    /// Turns the clauses into expressions over the groups. A key that is a plain column keeps its
+    /// slot, so that subqueries that read it need no change; other keys get a slot of their own.
+    pub(super) fn bind_grouping(
+        &mut self,
+        keys: Vec<Ex>,
+        parts: &mut Parts,
+    ) -> SqlResult<Grouping> {
+        let level = self.scopes.len() - 1;
+        let scalar = keys.is_empty();
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            let mut reads = false;
+            key.expr.each_slot(&mut |l, _| reads |= l == level);
+            if !reads {
+                return Err(SqlError::with(
+                    164,
+                    15,
+                    1,
+                    "Each GROUP BY expression must contain at least one column that is not an outer \
+                     reference.",
+                ));
+            }
+            let slot = match &key.expr {
+                Scalar::Slot { slot, .. } => *slot,
+                _ => self.scope().allocate(1),
+            };
+            bound.push((key.expr, key.ty, slot));
+        }
+        let scope = &self.scopes[level];
+        let name = |slot: usize| scope.slot_name(slot).unwrap_or_default();
+        let rewriter = Rewriter {
+            level,
+            keys: &bound,
+            computed: &scope.computed,
+            name: &name,
+        };
+        for item in &mut parts.items {
+            rewriter.scalar(&mut item.ex.expr, 8120, "select list")?;
+        }
+        for assign in &mut parts.assign {
+            rewriter.scalar(&mut assign.value, 8120, "select list")?;
+        }
+        for cond in &mut parts.having {
+            rewriter.cond(cond, 8121, "HAVING clause")?;
+        }
+        for key in &mut parts.order {
+            rewriter.scalar(&mut key.expr, 8127, "ORDER BY clause")?;
+        }
+        let mut windows = scope.windows.clone();
+        for window in &mut windows {
+            for arg in &mut window.args {
+                rewriter.scalar(arg, 8120, "select list")?;
+            }
+            for (expr, _) in &mut window.partition {
+                rewriter.scalar(expr, 8120, "select list")?;
+            }
+            for key in &mut window.order {
+                rewriter.scalar(&mut key.expr, 8120, "select list")?;
+            }
+        }
+        let scope = self.scope();
+        scope.windows = windows;
+        let aggregates = std::mem::take(&mut scope.aggregates);
+        Ok((bound, aggregates, scalar))
+    }
+}
+
+struct Rewriter<'r> {
+    level: usize,
+    keys: &'r [(Scalar, DataType, usize)],
+    computed: &'r [usize],
+    name: &'r dyn Fn(usize) -> String,
+}
+
+impl Rewriter<'_> {
+    fn scalar(&self, expr: &mut Scalar, number: i32, clause: &str) -> SqlResult<()> {
+        if let Some((_, _, slot)) = self.keys.iter().find(|(key, _, _)| key.same(expr)) {
+            *expr = Scalar::Slot {
+                level: self.level,
+                slot: *slot,
+            };
+            return Ok(());
+        }
+        match expr {
+            Scalar::Const(_) | Scalar::Variable(_) => Ok(()),
+            Scalar::Slot { level, slot } => self.check(*level, *slot, number, clause),
+            Scalar::Arith { left, right, .. } => {
+                self.scalar(left, number, clause)?;
+                self.scalar(right, number, clause)
+            }
+            Scalar::Negate(x, _) | Scalar::BitNot(x, _) => self.scalar(x, number, clause),
+            Scalar::Cast { expr, style, .. } => {
+                self.scalar(expr, number, clause)?;
+                style
+                    .iter_mut()
+                    .try_for_each(|s| self.scalar(s, number, clause))
+            }
+            Scalar::Call { args, .. } | Scalar::Coalesce(args) => args
+                .iter_mut()
+                .try_for_each(|a| self.scalar(a, number, clause)),
+            Scalar::Case { whens, otherwise } => {
+                for (cond, value) in whens {
+                    self.cond(cond, number, clause)?;
+                    self.scalar(value, number, clause)?;
+                }
+                self.scalar(otherwise, number, clause)
+            }
+            Scalar::Subquery(query) => self.check_query(query, number, clause),
+        }
+    }
+
+    fn cond(&self, cond: &mut Cond, number: i32, clause: &str) -> SqlResult<()> {
+        match cond {
+            Cond::Const(_) => Ok(()),
+            Cond::And(list) | Cond::Or(list) => list
+                .iter_mut()
+                .try_for_each(|c| self.cond(c, number, clause)),
+            Cond::Not(c) => self.cond(c, number, clause),
+            Cond::Compare { left, right, .. } => {
+                self.scalar(left, number, clause)?;
+                self.scalar(right, number, clause)
+            }
+            Cond::IsNull(x) => self.scalar(x, number, clause),
+            Cond::InList { expr, list, .. } => {
+                self.scalar(expr, number, clause)?;
+                list.iter_mut()
+                    .try_for_each(|x| self.scalar(x, number, clause))
+            }
+            Cond::Like {
+                expr,
+                pattern,
+                escape,
+                ..
+            } => {
+                self.scalar(expr, number, clause)?;
+                self.scalar(pattern, number, clause)?;
+                escape
+                    .iter_mut()
+                    .try_for_each(|x| self.scalar(x, number, clause))
+            }
+            Cond::Exists(query) => self.check_query(query, number, clause),
+            Cond::Quantified { left, query, .. } => {
+                self.scalar(left, number, clause)?;
+                self.check_query(query, number, clause)
+            }
+        }
+    }
+
+    fn check_query(&self, query: &crate::plan::Query, number: i32, clause: &str) -> SqlResult<()> {
+        let mut result = Ok(());
+        query.each_slot(&mut |level, slot| {
+            if result.is_ok() {
+                result = self.check(level, slot, number, clause);
+            }
+        });
+        result
+    }
+
+    fn check(&self, level: usize, slot: usize, number: i32, clause: &str) -> SqlResult<()> {
+        let known = level != self.level
+            || self.computed.contains(&slot)
+            || self.keys.iter().any(|(_, _, s)| *s == slot);
+        if known {
+            return Ok(());
+        }
+        let name = (self.name)(slot);
+        Err(SqlError::new(
+            number,
+            format!(
+                "Column '{name}' is invalid in the {clause} because it is not contained in either an \
+                 aggregate function or the GROUP BY clause."
+            ),
+        ))
+    }
+}

@@ -1,0 +1,133 @@
+//! Table hints.
+
+use crate::ast::TableHint;
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::Hints;
+
+/// The hints of one table reference.
+#[derive(Clone, Default)]
+pub(super) struct TableHints {
+    pub(super) lock: Hints,
+    /// The only indexes that may be used, by position; `usize::MAX` is the heap.
+    pub(super) indexes: Option<Vec<usize>>,
+    pub(super) force_seek: bool,
+    pub(super) force_scan: bool,
+}
+
+/// Resolves hints against the table.
+pub(super) fn table_hints(
+    hints: &[TableHint],
+    table: &TableDef,
+    target: bool,
+) -> SqlResult<TableHints> {
+    let mut result = TableHints::default();
+    for hint in hints {
+        match hint {
+            TableHint::ForceSeek => result.force_seek = true,
+            TableHint::ForceScan => result.force_scan = true,
+            TableHint::Index(names) => {
+                for name in names {
+                    let position = index_named(table, &name.name)?;
+                    result.indexes.get_or_insert_default().push(position);
+                }
+            }
+            TableHint::IndexId(id) => {
+                let position = index_numbered(table, *id)?;
+                result.indexes.get_or_insert_default().push(position);
+            }
+            other => set_lock(&mut result.lock, other),
+        }
+    }
+    check(&result, target)?;
+    Ok(result)
+}
+
+fn set_lock(lock: &mut Hints, hint: &TableHint) {
+    let flag = match hint {
+        TableHint::NoLock => &mut lock.nolock,
+        TableHint::ReadPast => &mut lock.readpast,
+        TableHint::UpdLock => &mut lock.updlock,
+        TableHint::XLock => &mut lock.xlock,
+        TableHint::HoldLock => &mut lock.holdlock,
+        TableHint::RepeatableRead => &mut lock.repeatableread,
+        TableHint::ReadCommittedLock => &mut lock.readcommittedlock,
+        TableHint::ReadCommitted => &mut lock.readcommitted,
+        TableHint::Snapshot => &mut lock.snapshot,
+        TableHint::TabLock => &mut lock.tablock,
+        TableHint::TabLockX => &mut lock.tablockx,
+        TableHint::NoWait => &mut lock.nowait,
+        // Row and page locks are what the engine takes anyway; the others are handled by the caller.
+        _ => return,
+    };
+    *flag = true;
+}
+
+fn index_named(table: &TableDef, name: &str) -> SqlResult<usize> {
+    let folded = name.to_lowercase();
+    table
+        .indexes
+        .iter()
+        .position(|i| i.name.to_lowercase() == folded)
+        .ok_or_else(|| {
+            SqlError::new(
+                308,
+                format!(
+                    "Index '{name}' on table '{}' (specified in the FROM clause) does not exist.",
+                    table.name
+                ),
+            )
+        })
+}
+
+fn index_numbered(table: &TableDef, id: u32) -> SqlResult<usize> {
+    let clustered = table.indexes.first().is_some_and(|i| i.clustered);
+    let found = match id {
+        0 if clustered => Some(0),
+        0 => Some(usize::MAX),
+        id => table
+            .indexes
+            .iter()
+            .position(|i| i64::from(i.index_id) == i64::from(id)),
+    };
+    found.ok_or_else(|| {
+        SqlError::new(
+            307,
+            format!(
+                "Index ID {id} on table '{}' (specified in the FROM clause) does not exist.",
+                table.name
+            ),
+        )
+    })
+}
+
+fn check(hints: &TableHints, target: bool) -> SqlResult<()> {
+    let lock = &hints.lock;
+    if target && lock.nolock {
+        return Err(SqlError::with(
+            1065,
+            15,
+            1,
+            "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, \
+             UPDATE, DELETE or MERGE statements.",
+        ));
+    }
+    let levels = [
+        lock.nolock,
+        lock.readcommitted,
+        lock.readcommittedlock,
+        lock.repeatableread,
+        lock.holdlock,
+    ];
+    let conflict = levels.iter().filter(|l| **l).count() > 1
+        || lock.nolock && (lock.updlock || lock.xlock || lock.readpast || lock.tablockx);
+    if conflict {
+        return Err(SqlError::with(
+            1047,
+            15,
+            1,
+            "Conflicting locking hints specified.",
+        ));
+    }
+    Ok(())
+}

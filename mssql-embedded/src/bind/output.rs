@@ -1,0 +1,168 @@
+//! OUTPUT and OUTPUT … INTO.
+
+use crate::ast::{ExprKind, OutputClause, SelectItem};
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{ColumnSource, Output, OutputInto};
+use crate::session::ColumnMeta;
+use crate::value::precedence::check_implicit;
+
+use super::bind_row_rules;
+use super::context::Binder;
+use super::query::meta;
+use super::scope::{Clause, Source, column_ex, table_columns};
+
+/// Where the rows that OUTPUT shows are in the buffer.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OutputSlots {
+    pub(super) inserted: Option<usize>,
+    pub(super) deleted: Option<usize>,
+    /// The target's position among the sources, which OUTPUT cannot name directly.
+    pub(super) target: Option<usize>,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds OUTPUT over the innermost level, which is level 0.
+    pub(super) fn bind_output(
+        &mut self,
+        clause: &'a OutputClause,
+        table: &TableDef,
+        slots: OutputSlots,
+    ) -> SqlResult<Output> {
+        let before = self.scope().sources.len();
+        if let Some(target) = slots.target {
+            self.scope().sources[target].hidden = true;
+        }
+        for (name, base) in [("inserted", slots.inserted), ("deleted", slots.deleted)] {
+            if let Some(base) = base {
+                self.scope().sources.push(Source {
+                    exposed: name.to_owned(),
+                    qualifier: None,
+                    aliased: true,
+                    columns: table_columns(table, base),
+                    hidden: false,
+                    qualified_only: true,
+                    leaf: usize::MAX,
+                });
+            }
+        }
+        let end = self.scope().sources.len();
+        self.scope().visible = 0..end;
+        let items = self.in_clause(Clause::Output, |b| b.bind_output_items(&clause.items));
+        let scope = self.scope();
+        scope.sources.truncate(before);
+        scope.visible = 0..before;
+        if let Some(target) = slots.target {
+            scope.sources[target].hidden = false;
+        }
+        let (exprs, columns): (Vec<_>, Vec<_>) = items?.into_iter().unzip();
+        let into = self.bind_output_into(clause, &columns)?;
+        Ok(Output {
+            inserted: slots.inserted.unwrap_or(0),
+            deleted: slots.deleted.unwrap_or(0),
+            exprs,
+            columns,
+            into,
+            width: self.scope().width,
+        })
+    }
+
+    fn bind_output_items(
+        &mut self,
+        items: &'a [SelectItem],
+    ) -> SqlResult<Vec<(crate::plan::Scalar, ColumnMeta)>> {
+        let level = self.scopes.len() - 1;
+        let mut list = Vec::new();
+        for item in items {
+            match item {
+                SelectItem::Star(prefix) => {
+                    let parts = prefix.as_ref().map_or(&[][..], |p| p.parts.as_slice());
+                    let mut found = false;
+                    for source in &self.scopes[level].sources {
+                        if source.hidden || !self.qualifies(source, parts) {
+                            continue;
+                        }
+                        found = true;
+                        for column in &source.columns {
+                            let ex = column_ex(level, column);
+                            list.push((ex.expr, meta(&column.name, &ex.ty, ex.nullable)));
+                        }
+                    }
+                    if let (Some(name), false) = (prefix, found) {
+                        return Err(super::errors::unbound(name));
+                    }
+                }
+                SelectItem::Expr { expr, alias } => {
+                    let ex = self.bind_expr(expr)?;
+                    let name = match (alias, &expr.kind) {
+                        (Some(alias), _) => alias.name.as_str(),
+                        (None, ExprKind::Column(c)) => c.parts.last().map_or("", |p| &p.name),
+                        _ => "",
+                    };
+                    list.push((ex.expr, meta(name, &ex.ty, ex.nullable)));
+                }
+                SelectItem::Assign { .. } => {
+                    return Err(SqlError::with(102, 15, 1, "Incorrect syntax near '='."));
+                }
+            }
+        }
+        Ok(list)
+    }
+
+    fn bind_output_into(
+        &mut self,
+        clause: &'a OutputClause,
+        columns: &[ColumnMeta],
+    ) -> SqlResult<Option<OutputInto>> {
+        let Some((target, names)) = &clause.into else {
+            return Ok(None);
+        };
+        let bound = self.resolve_target(target)?;
+        if let crate::plan::Target::Table(table) = &bound.target {
+            self.require(table.id, "INSERT");
+        }
+        let positions = self.insert_columns(bound.table, names)?;
+        if positions.len() != columns.len() {
+            return Err(count_mismatch(
+                names.is_empty(),
+                positions.len(),
+                columns.len(),
+            ));
+        }
+        let mut sources = self.default_sources(bound.table)?;
+        for (i, position) in positions.into_iter().enumerate() {
+            check_implicit(&columns[i].ty, &bound.table.columns[position].ty)?;
+            sources[position] = ColumnSource::Output(i, columns[i].ty.clone());
+        }
+        let rules = bind_row_rules(self.ctx, bound.table)?;
+        Ok(Some(OutputInto {
+            target: bound.target,
+            columns: sources,
+            rules,
+        }))
+    }
+}
+
+/// As many values as columns are needed: 213 without a column list, 120 and 121 with one.
+pub(super) fn count_mismatch(implicit: bool, columns: usize, values: usize) -> SqlError {
+    if implicit {
+        return SqlError::new(
+            213,
+            "Column name or number of supplied values does not match table definition.",
+        );
+    }
+    let (number, how) = if values < columns {
+        (120, "fewer")
+    } else {
+        (121, "more")
+    };
+    SqlError::with(
+        number,
+        15,
+        1,
+        format!(
+            "The select list for the INSERT statement contains {how} items than the insert list. The \
+             number of SELECT values must match the number of INSERT columns."
+        ),
+    )
+}

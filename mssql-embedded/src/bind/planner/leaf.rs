@@ -1,0 +1,84 @@
+//! The operator that reads one table reference.
+
+use crate::error::SqlResult;
+use crate::plan::{Cond, LocalScan, Node, Scan};
+
+use super::access::Path;
+use super::join::{conjunction, filter, split_queries};
+use super::{LeafKind, Planned, Planner, SlotSet, TableLeaf};
+
+impl Planner {
+    /// Reads a leaf under these conditions; `before` are the slots filled by then.
+    pub(super) fn leaf(
+        &self,
+        position: usize,
+        conds: Vec<Cond>,
+        before: &SlotSet,
+        may_order: bool,
+    ) -> SqlResult<Planned> {
+        let leaf = &self.leaves[position];
+        let (conds, subqueries) = split_queries(conds);
+        let refs: Vec<&Cond> = conds.iter().collect();
+        let (node, single, ordered) = match &leaf.kind {
+            LeafKind::Table(table) => {
+                let path = self.table_path(table, &leaf.slots, &refs, before, may_order)?;
+                let (single, ordered) = (path.rank.single, path.rank.ordered);
+                (scan(table, leaf.slots.start, conds, path), single, ordered)
+            }
+            LeafKind::Local {
+                variable,
+                table,
+                locator,
+            } => {
+                let path = self.local_path(table, &leaf.slots, &refs, before);
+                let single = path.as_ref().is_some_and(|p| p.rank.single);
+                let (seek, residual) = match path {
+                    Some(path) => {
+                        let rest = residual(conds, &path);
+                        (Some((path.index, path.seek)), rest)
+                    }
+                    None => (None, conjunction(conds)),
+                };
+                let scan = LocalScan {
+                    variable: *variable,
+                    table: table.clone(),
+                    seek,
+                    base: leaf.slots.start,
+                    residual,
+                    locator: *locator,
+                };
+                (Node::LocalScan(Box::new(scan)), single, false)
+            }
+            LeafKind::Other(node) => (filter((**node).clone(), conds), false, false),
+        };
+        Ok(Planned {
+            node: filter(node, subqueries),
+            single,
+            ordered,
+        })
+    }
+}
+
+fn scan(leaf: &TableLeaf, base: usize, conds: Vec<Cond>, path: Path) -> Node {
+    Node::Scan(Box::new(Scan {
+        table: leaf.table.clone(),
+        index: path.index,
+        reverse: path.reverse,
+        base,
+        needed: Vec::new(),
+        hints: leaf.hints.lock,
+        purpose: leaf.purpose,
+        locator: leaf.locator,
+        residual: residual(conds, &path),
+        seek: path.seek,
+    }))
+}
+
+/// What the seek leaves to be checked.
+fn residual(conds: Vec<Cond>, path: &Path) -> Option<Cond> {
+    let rest = conds
+        .into_iter()
+        .enumerate()
+        .filter(|(i, _)| !path.answered.contains(i));
+    conjunction(rest.map(|(_, c)| c).collect())
+}

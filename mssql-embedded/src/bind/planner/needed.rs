@@ -1,0 +1,43 @@
+//! Which columns of each scan anything reads.
+
+use crate::plan::{Node, Query};
+
+/// Sets `needed` of every scan of this query and whether it is correlated; queries inside it have
+/// been done before. `also` are slots read by expressions outside of the query.
+pub(in crate::bind) fn prune(query: &mut Query, also: &[usize]) {
+    let level = query.level;
+    let mut used = vec![false; query.width];
+    let mut correlated = false;
+    query.each_slot(&mut |l, slot| {
+        if l == level {
+            if let Some(used) = used.get_mut(slot) {
+                *used = true;
+            }
+        } else if l < level {
+            correlated = true;
+        }
+    });
+    for slot in also {
+        if let Some(used) = used.get_mut(*slot) {
+            *used = true;
+        }
+    }
+    query.correlated = correlated;
+    prune_node(&mut query.root, &used);
+}
+
+fn prune_node(node: &mut Node, used: &[bool]) {
+    if let Node::Scan(scan) = node {
+        let count = scan.table.columns.len();
+        scan.needed = if scan.locator.is_some() {
+            (0..count).collect()
+        } else {
+            (0..count)
+                .filter(|i| used.get(scan.base + i).copied().unwrap_or(false))
+                .collect()
+        };
+    }
+    for input in node.inputs_mut() {
+        prune_node(input, used);
+    }
+}

@@ -1,0 +1,291 @@
+//! Queries of any shape: SELECT, set operators, VALUES, FOR JSON.
+
+use crate::ast::{Expr, ForJson, QueryBody, QueryExpr, QueryHint, SelectStmt};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar};
+use crate::session::ColumnMeta;
+use crate::value::{Collation, DataType};
+
+use super::context::Binder;
+use super::expr::common;
+use super::planner::prune;
+use super::select::Built;
+use super::typing::Ex;
+
+/// What a query is for.
+#[derive(Clone)]
+pub(super) enum QueryUse {
+    /// The statement itself, or the source of an INSERT.
+    Statement,
+    /// A subquery used as a value, or under ANY, ALL, IN.
+    Value,
+    /// Under EXISTS: its outputs do not matter.
+    Exists,
+    /// Under EXISTS, with the first output equal to this value: `x IN (query)`.
+    Member(Ex),
+    /// A derived table.
+    Derived,
+    /// The body of a CTE or view, which sees no names from outside.
+    Closed,
+    /// Under a set operator or FOR JSON.
+    Part,
+}
+
+/// The name of the one column of FOR JSON.
+const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
+
+/// Whether `x IN (query)` can be an equality inside the query.
+pub(super) fn can_take_equality(query: &QueryExpr) -> bool {
+    query.offset.is_none()
+        && query.for_json.is_none()
+        && matches!(&query.body, QueryBody::Select(spec) if spec.top.is_none())
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a SELECT statement.
+    pub(super) fn bind_select_statement(&mut self, select: &'a SelectStmt) -> SqlResult<BoundKind> {
+        self.apply_hints(&select.options);
+        self.push_ctes(&select.with)?;
+        let built = self.bind_built(&select.query, QueryUse::Statement)?;
+        Ok(if built.assign.is_empty() {
+            BoundKind::Select(built.query)
+        } else {
+            BoundKind::Assign(AssignQuery {
+                query: built.query,
+                assign: built.assign,
+            })
+        })
+    }
+
+    /// Notes the query hints that change plans.
+    pub(super) fn apply_hints(&mut self, hints: &[QueryHint]) {
+        for hint in hints {
+            match hint {
+                QueryHint::MaxRecursion(n) => self.max_recursion = *n,
+                QueryHint::ForceOrder => self.force_order = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Binds a query one level deeper than the current one.
+    pub(super) fn bind_nested(&mut self, query: &'a QueryExpr, use_: QueryUse) -> SqlResult<Query> {
+        self.bind_built(query, use_).map(|b| b.query)
+    }
+
+    pub(super) fn bind_built(&mut self, query: &'a QueryExpr, use_: QueryUse) -> SqlResult<Built> {
+        let depth = self.scopes.len();
+        let built = self.bind_body(query, use_);
+        self.scopes.truncate(depth);
+        built
+    }
+
+    fn bind_body(&mut self, query: &'a QueryExpr, use_: QueryUse) -> SqlResult<Built> {
+        if let Some(json) = &query.for_json {
+            return self.bind_for_json(query, json, use_).map(Built::plain);
+        }
+        self.check_order_allowed(query, &use_)?;
+        let plain = query.order_by.is_empty() && query.offset.is_none();
+        match &query.body {
+            QueryBody::Select(spec) => self.bind_spec(spec, query, use_),
+            QueryBody::Nested(inner) if plain => self.bind_built(inner, use_),
+            QueryBody::Nested(_) | QueryBody::SetOp { .. } => {
+                self.bind_combined(query, use_).map(Built::plain)
+            }
+            QueryBody::Values(rows) => self.bind_values(rows, use_).map(Built::plain),
+        }
+    }
+
+    /// 1033: an ORDER BY in a subquery means something only with TOP, OFFSET or FOR JSON.
+    fn check_order_allowed(&self, query: &QueryExpr, use_: &QueryUse) -> SqlResult<()> {
+        let has_top = matches!(&query.body, QueryBody::Select(spec) if spec.top.is_some());
+        if query.order_by.is_empty()
+            || has_top
+            || query.offset.is_some()
+            || matches!(use_, QueryUse::Statement | QueryUse::Part)
+        {
+            return Ok(());
+        }
+        Err(SqlError::with(
+            1033,
+            15,
+            1,
+            "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, \
+             and common table expressions, unless TOP, OFFSET or FOR XML is also specified.",
+        ))
+    }
+
+    /// Whether a use hides the names outside.
+    pub(super) fn is_closed(use_: &QueryUse) -> bool {
+        matches!(use_, QueryUse::Closed)
+    }
+
+    fn bind_for_json(
+        &mut self,
+        query: &'a QueryExpr,
+        json: &'a ForJson,
+        use_: QueryUse,
+    ) -> SqlResult<Query> {
+        if json.auto {
+            return Err(SqlError::unsupported("FOR JSON AUTO"));
+        }
+        if json.root.is_some() && json.without_array_wrapper {
+            return Err(SqlError::new(
+                13620,
+                "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. \
+                 Remove one of these options.",
+            ));
+        }
+        let level = self.push_scope(Self::is_closed(&use_));
+        let depth = self.scopes.len();
+        let built = match &query.body {
+            QueryBody::Select(spec) => self.bind_spec(spec, query, QueryUse::Part)?,
+            _ => Built::plain(self.bind_combined(query, QueryUse::Part)?),
+        };
+        self.scopes.truncate(depth);
+        if !built.assign.is_empty() {
+            return Err(super::select::mixed_assignment());
+        }
+        let inner = built.query;
+        if let Some(i) = inner.columns.iter().position(|c| c.name.is_empty()) {
+            return Err(SqlError::new(
+                13605,
+                format!(
+                    "Column expressions and data sources without names or aliases cannot be formatted \
+                     as JSON text using FOR JSON clause. Add alias to the unnamed column or table. \
+                     (column {})",
+                    i + 1
+                ),
+            ));
+        }
+        let raw = inner.output.iter().map(is_json).collect();
+        let format = JsonFormat {
+            root: json.root.clone(),
+            include_null_values: json.include_null_values,
+            without_array_wrapper: json.without_array_wrapper,
+            raw,
+        };
+        let base = self.scope().allocate(1);
+        let root = Node::ForJson {
+            query: Box::new(inner),
+            format,
+            base,
+        };
+        let column = ColumnMeta {
+            name: JSON_COLUMN.to_owned(),
+            ty: DataType::nvarchar_max(Collation::SqlLatin1CiAs)
+                .with_collation(self.ctx.database.collation),
+            nullable: true,
+            identity: false,
+        };
+        Ok(self.finish_query(
+            level,
+            root,
+            vec![Scalar::Slot { level, slot: base }],
+            vec![column],
+        ))
+    }
+
+    /// VALUES as a table.
+    fn bind_values(&mut self, rows: &'a [Vec<Expr>], use_: QueryUse) -> SqlResult<Query> {
+        let level = self.push_scope(Self::is_closed(&use_));
+        let mut bound = Vec::with_capacity(rows.len());
+        for row in rows {
+            let row = row
+                .iter()
+                .map(|e| self.bind_expr(e))
+                .collect::<SqlResult<Vec<_>>>()?;
+            bound.push(row);
+        }
+        let (root, columns) = self.values_node(bound)?;
+        let output = slots(level, &root, columns.len());
+        Ok(self.finish_query(level, root, output, columns))
+    }
+
+    /// Rows of expressions as an operator of the innermost level; each column gets its common type.
+    pub(super) fn values_node(&mut self, rows: Vec<Vec<Ex>>) -> SqlResult<(Node, Vec<ColumnMeta>)> {
+        let count = rows.first().map_or(0, Vec::len);
+        if rows.iter().any(|r| r.len() != count) {
+            return Err(SqlError::with(
+                10709,
+                16,
+                1,
+                "The number of columns for each row in a table value constructor must be the same.",
+            ));
+        }
+        let mut by_column: Vec<Vec<Ex>> = (0..count).map(|_| Vec::new()).collect();
+        let height = rows.len();
+        for row in rows {
+            for (i, ex) in row.into_iter().enumerate() {
+                by_column[i].push(ex);
+            }
+        }
+        let mut rows: Vec<Vec<Scalar>> = (0..height).map(|_| Vec::with_capacity(count)).collect();
+        let mut columns = Vec::with_capacity(count);
+        for column in by_column {
+            let common = common(column, "UNION")?;
+            for (row, value) in rows.iter_mut().zip(common.values) {
+                row.push(value);
+            }
+            columns.push(meta("", &common.ty, common.nullable));
+        }
+        let base = self.scope().allocate(count);
+        Ok((Node::Values { rows, base }, columns))
+    }
+
+    /// Closes the level and makes the query.
+    pub(super) fn finish_query(
+        &mut self,
+        level: usize,
+        root: Node,
+        output: Vec<Scalar>,
+        columns: Vec<ColumnMeta>,
+    ) -> Query {
+        let width = self.scopes[level].width;
+        let mut query = Query {
+            level,
+            correlated: false,
+            width,
+            root,
+            output,
+            columns,
+        };
+        prune(&mut query, &[]);
+        query
+    }
+}
+
+/// Reads the first `count` slots that an operator fills.
+pub(super) fn slots(level: usize, node: &Node, count: usize) -> Vec<Scalar> {
+    let base = match node {
+        Node::Values { base, .. } | Node::Concat { base, .. } | Node::Set { base, .. } => *base,
+        _ => 0,
+    };
+    (base..base + count)
+        .map(|slot| Scalar::Slot { level, slot })
+        .collect()
+}
+
+/// A result column; an untyped NULL is an INT to the outside.
+pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
+    let ty = if matches!(ty, DataType::Null) {
+        DataType::Int
+    } else {
+        ty.clone()
+    };
+    ColumnMeta {
+        name: name.to_owned(),
+        ty,
+        nullable,
+        identity: false,
+    }
+}
+
+/// Whether an output already is JSON text: JSON_QUERY, JSON_MODIFY, or a nested FOR JSON.
+fn is_json(output: &Scalar) -> bool {
+    match output {
+        Scalar::Call { function, .. } => matches!(function.name, "JSON_QUERY" | "JSON_MODIFY"),
+        Scalar::Subquery(query) => matches!(query.root, Node::ForJson { .. }),
+        _ => false,
+    }
+}

@@ -1,0 +1,496 @@
+//! SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY.
+
+use crate::ast::{BinaryOp, Condition, Expr, ExprKind, QueryExpr, QuerySpec, SelectItem, Top};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey};
+use crate::session::ColumnMeta;
+use crate::value::DataType;
+use crate::value::precedence::check_implicit;
+
+use super::context::Binder;
+use super::errors;
+use super::expr::{arithmetic, one_column};
+use super::planner::{Conjunct, Request, plan};
+use super::query::{QueryUse, meta};
+use super::scope::{Clause, column_ex};
+use super::typing::{Ex, coerce};
+
+/// A bound query and, for `SELECT @a = x`, its assignments.
+pub(super) struct Built {
+    pub(super) query: Query,
+    pub(super) assign: Vec<Assign>,
+}
+
+impl Built {
+    /// A query that returns rows.
+    pub(super) fn plain(query: Query) -> Self {
+        Self {
+            query,
+            assign: Vec::new(),
+        }
+    }
+}
+
+/// One item of the select list.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) ex: Ex,
+    pub(super) identity: bool,
+}
+
+/// The clauses of a SELECT, bound and not yet assembled.
+pub(super) struct Parts {
+    pub(super) items: Vec<Item>,
+    pub(super) assign: Vec<Assign>,
+    pub(super) having: Vec<Cond>,
+    /// Conditions over window functions.
+    pub(super) above: Vec<Cond>,
+    pub(super) order: Vec<SortKey>,
+    /// For DISTINCT, the item that each key of ORDER BY is.
+    pub(super) order_items: Vec<usize>,
+}
+
+/// TOP with its bound count.
+struct BoundTop {
+    count: Scalar,
+    percent: bool,
+    with_ties: bool,
+}
+
+/// 141.
+pub(super) fn mixed_assignment() -> SqlError {
+    SqlError::with(
+        141,
+        15,
+        1,
+        "A SELECT statement that assigns a value to a variable must not be combined with \
+         data-retrieval operations.",
+    )
+}
+
+impl<'a> Binder<'a> {
+    /// Binds one SELECT with the ORDER BY and OFFSET around it.
+    pub(super) fn bind_spec(
+        &mut self,
+        spec: &'a QuerySpec,
+        query: &'a QueryExpr,
+        use_: QueryUse,
+    ) -> SqlResult<Built> {
+        if let Some(into) = &spec.into {
+            return Err(SqlError::unsupported(format!(
+                "SELECT INTO {}",
+                errors::dotted(into)
+            )));
+        }
+        let level = self.push_scope(Self::is_closed(&use_));
+        let top = self.bind_top(spec.top.as_ref())?;
+        let limits = self.bind_limits(query, top.is_some())?;
+        let rel = self.bind_from(&spec.from)?;
+        let mut filter = match &spec.filter {
+            Some(cond) => self.in_clause(Clause::Where, |b| b.bind_conjuncts(cond))?,
+            None => Vec::new(),
+        };
+        let keys = self.in_clause(Clause::GroupBy, |b| b.bind_list_of(&spec.group_by))?;
+        let (items, assign) =
+            self.in_clause(Clause::Select, |b| b.bind_items(&spec.items, &use_))?;
+        let having = match &spec.having {
+            Some(cond) => vec![self.in_clause(Clause::Having, |b| b.bind_cond(cond))?],
+            None => Vec::new(),
+        };
+        let (order, order_items) = self.in_clause(Clause::OrderBy, |b| {
+            b.bind_order(&query.order_by, &items, spec.distinct)
+        })?;
+        let mut parts = Parts {
+            items,
+            assign,
+            having,
+            above: Vec::new(),
+            order,
+            order_items,
+        };
+        let grouped = !spec.group_by.is_empty()
+            || spec.having.is_some()
+            || !self.scope().aggregates.is_empty();
+        if let QueryUse::Member(value) = &use_ {
+            self.add_membership(value.clone(), &mut parts, &mut filter, grouped)?;
+        }
+        let group = if grouped {
+            Some(self.bind_grouping(keys, &mut parts)?)
+        } else {
+            None
+        };
+        let windows = std::mem::take(&mut self.scope().windows);
+
+        let order = wishes(
+            level,
+            &parts.order,
+            grouped || !windows.is_empty() || spec.distinct,
+        );
+        let request = Request {
+            level,
+            leaves: std::mem::take(&mut self.scope().leaves),
+            rel,
+            filter,
+            order: order.clone().unwrap_or_default(),
+            limited: top.is_some()
+                || limits.is_some()
+                || matches!(use_, QueryUse::Exists | QueryUse::Member(_)),
+            force_order: self.force_order,
+        };
+        let planned = plan(request)?;
+        let sorted = parts.order.is_empty() || order.is_some() && planned.ordered;
+        let mut node = planned.node;
+        if let Some((keys, aggregates, scalar)) = group {
+            let input = node;
+            node = Node::Group(Box::new(crate::plan::Group {
+                input,
+                keys,
+                aggregates,
+                scalar,
+            }));
+        }
+        for cond in std::mem::take(&mut parts.having) {
+            node = Node::Filter {
+                input: Box::new(node),
+                cond,
+            };
+        }
+        if !windows.is_empty() {
+            node = Node::Window {
+                input: Box::new(node),
+                functions: windows,
+            };
+        }
+        for cond in std::mem::take(&mut parts.above) {
+            node = Node::Filter {
+                input: Box::new(node),
+                cond,
+            };
+        }
+        if spec.distinct {
+            node = self.distinct(node, &mut parts);
+        }
+        if !sorted {
+            node = Node::Sort {
+                input: Box::new(node),
+                keys: parts.order.clone(),
+            };
+        }
+        node = self.limit(node, top, limits, &parts.order)?;
+        self.finish_spec(level, node, parts, &use_)
+    }
+
+    fn finish_spec(
+        &mut self,
+        level: usize,
+        node: Node,
+        parts: Parts,
+        use_: &QueryUse,
+    ) -> SqlResult<Built> {
+        let (output, columns): (Vec<Scalar>, Vec<ColumnMeta>) = match use_ {
+            QueryUse::Exists | QueryUse::Member(_) => (Vec::new(), Vec::new()),
+            _ => parts
+                .items
+                .into_iter()
+                .map(|item| {
+                    let mut column = meta(&item.name, &item.ex.ty, item.ex.nullable);
+                    column.identity = item.identity;
+                    (item.ex.expr, column)
+                })
+                .unzip(),
+        };
+        let mut query = self.finish_query(level, node, output, columns);
+        let mut also = Vec::new();
+        for assign in &parts.assign {
+            assign.value.each_slot(&mut |l, slot| {
+                if l == level {
+                    also.push(slot)
+                }
+            });
+        }
+        if !also.is_empty() {
+            super::planner::prune(&mut query, &also);
+        }
+        Ok(Built {
+            query,
+            assign: parts.assign,
+        })
+    }
+
+    pub(super) fn bind_list_of(&mut self, exprs: &'a [Expr]) -> SqlResult<Vec<Ex>> {
+        exprs.iter().map(|e| self.bind_expr(e)).collect()
+    }
+
+    /// The conjuncts of a condition, those of the form `column IN (…)` also as joins.
+    pub(super) fn bind_conjuncts(&mut self, cond: &'a Condition) -> SqlResult<Vec<Conjunct>> {
+        match cond {
+            Condition::And(a, b) => {
+                let mut list = self.bind_conjuncts(a)?;
+                list.extend(self.bind_conjuncts(b)?);
+                Ok(list)
+            }
+            other => {
+                let as_join = self.in_as_join(other)?;
+                Ok(match self.bind_cond(other)? {
+                    Cond::And(parts) => parts.into_iter().map(Conjunct::from).collect(),
+                    cond => vec![Conjunct { cond, as_join }],
+                })
+            }
+        }
+    }
+
+    fn bind_items(
+        &mut self,
+        items: &'a [SelectItem],
+        use_: &QueryUse,
+    ) -> SqlResult<(Vec<Item>, Vec<Assign>)> {
+        let (mut list, mut assign) = (Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                SelectItem::Star(_) if matches!(use_, QueryUse::Exists) => {}
+                SelectItem::Star(prefix) => list.extend(self.expand_star(prefix.as_ref())?),
+                SelectItem::Expr { expr, alias } => {
+                    let ex = self.bind_expr(expr)?;
+                    let (name, identity) = match (&expr.kind, alias) {
+                        (ExprKind::Column(column), _) => {
+                            let identity = self.find_column(column).is_ok_and(|(_, c)| c.identity);
+                            let own = column.parts.last().map_or("", |p| p.name.as_str());
+                            (alias.as_ref().map_or(own, |a| a.name.as_str()), identity)
+                        }
+                        (_, Some(alias)) => (alias.name.as_str(), false),
+                        _ => ("", false),
+                    };
+                    list.push(Item {
+                        name: name.to_owned(),
+                        ex,
+                        identity,
+                    });
+                }
+                SelectItem::Assign { variable, op, expr } => {
+                    if !matches!(use_, QueryUse::Statement) {
+                        return Err(mixed_assignment());
+                    }
+                    let value = self.bind_expr(expr)?;
+                    assign.push(self.assignment(variable, *op, value)?);
+                }
+            }
+        }
+        if !assign.is_empty() && !list.is_empty() {
+            return Err(mixed_assignment());
+        }
+        Ok((list, assign))
+    }
+
+    /// `@v = value` or `@v op= value`.
+    pub(super) fn assignment(
+        &self,
+        variable: &str,
+        op: Option<BinaryOp>,
+        value: Ex,
+    ) -> SqlResult<Assign> {
+        let target = self.ctx.variables.scalar_named(variable)?;
+        let value = match op {
+            Some(op) => {
+                let old = Ex::new(Scalar::Variable(target.slot), target.ty.clone(), true);
+                arithmetic(op, old, value)?
+            }
+            None => value,
+        };
+        check_implicit(&value.ty, &target.ty)?;
+        Ok(Assign {
+            variable: target.slot,
+            value: value.expr,
+            ty: value.ty,
+            op,
+        })
+    }
+
+    fn expand_star(&mut self, prefix: Option<&crate::ast::ObjectName>) -> SqlResult<Vec<Item>> {
+        let level = self.scopes.len() - 1;
+        let parts = prefix.map_or(&[][..], |p| p.parts.as_slice());
+        let mut items = Vec::new();
+        let mut found = false;
+        for source in &self.scopes[level].sources {
+            if source.hidden || !self.qualifies(source, parts) {
+                continue;
+            }
+            found = true;
+            items.extend(source.columns.iter().map(|c| Item {
+                name: c.name.clone(),
+                ex: column_ex(level, c),
+                identity: c.identity,
+            }));
+        }
+        match prefix {
+            Some(name) if !found => Err(SqlError::new(
+                107,
+                format!(
+                    "The column prefix '{}' does not match with a table name or alias name used in \
+                     the query.",
+                    errors::dotted(name)
+                ),
+            )),
+            None if !found => Err(SqlError::new(263, "Must specify table to select from.")),
+            _ => Ok(items),
+        }
+    }
+
+    /// The equality that makes `value IN (query)` an EXISTS.
+    fn add_membership(
+        &mut self,
+        value: Ex,
+        parts: &mut Parts,
+        filter: &mut Vec<Conjunct>,
+        grouped: bool,
+    ) -> SqlResult<()> {
+        let [item] = parts.items.as_slice() else {
+            return Err(one_column());
+        };
+        let equal = super::compare::compare(crate::ast::CompareOp::Eq, item.ex.clone(), value)?;
+        if !self.scope().windows.is_empty() {
+            parts.above.push(equal);
+        } else if grouped {
+            parts.having.push(equal);
+        } else {
+            filter.push(equal.into());
+        }
+        Ok(())
+    }
+
+    /// Computes the outputs into slots and removes duplicates.
+    fn distinct(&mut self, node: Node, parts: &mut Parts) -> Node {
+        let level = self.scopes.len() - 1;
+        let base = self.scope().allocate(parts.items.len());
+        let (mut exprs, mut keys) = (Vec::new(), Vec::new());
+        for (i, item) in parts.items.iter_mut().enumerate() {
+            let slot = base + i;
+            let expr = std::mem::replace(&mut item.ex.expr, Scalar::Slot { level, slot });
+            exprs.push((slot, expr));
+            keys.push((slot, item.ex.ty.clone()));
+        }
+        for (key, item) in parts.order.iter_mut().zip(&parts.order_items) {
+            key.expr = Scalar::Slot {
+                level,
+                slot: base + item,
+            };
+        }
+        let input = Box::new(Node::Compute {
+            input: Box::new(node),
+            exprs,
+        });
+        Node::Distinct { input, keys }
+    }
+
+    fn bind_top(&mut self, top: Option<&'a Top>) -> SqlResult<Option<BoundTop>> {
+        let Some(top) = top else { return Ok(None) };
+        let count = self.bind_expr(&top.count)?;
+        let ty = if top.percent {
+            DataType::Float
+        } else {
+            DataType::BigInt
+        };
+        let count = coerce(count, &ty)?;
+        Ok(Some(BoundTop {
+            count,
+            percent: top.percent,
+            with_ties: top.with_ties,
+        }))
+    }
+
+    /// The count of TOP for INSERT, UPDATE and DELETE.
+    pub(super) fn dml_top(&mut self, node: Node, top: Option<&'a Top>) -> SqlResult<Node> {
+        Ok(match self.bind_top(top)? {
+            Some(BoundTop { count, percent, .. }) => Node::Top {
+                input: Box::new(node),
+                count,
+                percent,
+                ties: None,
+            },
+            None => node,
+        })
+    }
+
+    pub(super) fn bind_limits(
+        &mut self,
+        query: &'a QueryExpr,
+        top: bool,
+    ) -> SqlResult<Option<(Scalar, Option<Scalar>)>> {
+        let Some(offset) = &query.offset else {
+            return Ok(None);
+        };
+        if top {
+            return Err(SqlError::with(
+                10741,
+                15,
+                2,
+                "A TOP can not be used in the same query or sub-query as a OFFSET.",
+            ));
+        }
+        let offset = self.bind_expr(offset)?;
+        let offset = coerce(offset, &DataType::BigInt)?;
+        let fetch = match &query.fetch {
+            Some(fetch) => {
+                let fetch = self.bind_expr(fetch)?;
+                Some(coerce(fetch, &DataType::BigInt)?)
+            }
+            None => None,
+        };
+        Ok(Some((offset, fetch)))
+    }
+
+    fn limit(
+        &self,
+        node: Node,
+        top: Option<BoundTop>,
+        limits: Option<(Scalar, Option<Scalar>)>,
+        order: &[SortKey],
+    ) -> SqlResult<Node> {
+        let mut node = node;
+        if let Some(BoundTop {
+            count,
+            percent,
+            with_ties,
+        }) = top
+        {
+            if with_ties && order.is_empty() {
+                return Err(SqlError::with(
+                    1062,
+                    15,
+                    1,
+                    "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
+                     clause.",
+                ));
+            }
+            let ties = with_ties.then(|| order.to_vec());
+            node = Node::Top {
+                input: Box::new(node),
+                count,
+                percent,
+                ties,
+            };
+        }
+        if let Some((offset, fetch)) = limits {
+            node = Node::Offset {
+                input: Box::new(node),
+                offset,
+                fetch,
+            };
+        }
+        Ok(node)
+    }
+}
+
+/// ORDER BY as plain slots of this level, if it is so and rows reach it as they were read.
+fn wishes(level: usize, order: &[SortKey], reshaped: bool) -> Option<Vec<(usize, bool)>> {
+    if reshaped || order.is_empty() {
+        return None;
+    }
+    order
+        .iter()
+        .map(|key| match &key.expr {
+            Scalar::Slot { level: l, slot } if *l == level => Some((*slot, key.descending)),
+            _ => None,
+        })
+        .collect()
+}

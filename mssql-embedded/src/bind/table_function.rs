@@ -1,0 +1,172 @@
+//! Table functions: OPENJSON and STRING_SPLIT.
+
+use crate::ast::{Expr, Ident, JsonColumn, ObjectName};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{JsonField, Node, Scalar};
+use crate::session::ColumnMeta;
+use crate::value::{BareLength, Collation, DataType, Value};
+
+use super::context::Binder;
+use super::from::rename;
+use super::planner::Rel;
+use super::query::meta;
+use super::typing::coerce;
+use super::{errors, resolve_collation, resolve_type};
+
+impl<'a> Binder<'a> {
+    /// `OPENJSON(json[, path]) [WITH (…)]`.
+    pub(super) fn bind_open_json(
+        &mut self,
+        json: &'a Expr,
+        path: Option<&'a Expr>,
+        with: Option<&'a [JsonColumn]>,
+        alias: Option<&Ident>,
+    ) -> SqlResult<Rel> {
+        let collation = self.ctx.database.collation;
+        let text = DataType::nvarchar_max(collation);
+        let json = self.bind_expr(json)?;
+        if !json.ty.is_string() && !matches!(json.ty, DataType::Null) {
+            return Err(SqlError::new(
+                8116,
+                format!(
+                    "Argument data type {} is invalid for argument 1 of OPENJSON function.",
+                    json.ty.name()
+                ),
+            ));
+        }
+        let json = coerce(json, &text)?;
+        let path = match path {
+            Some(path) => {
+                let path = self.bind_expr(path)?;
+                Some(coerce(path, &text)?)
+            }
+            None => None,
+        };
+        let (fields, columns) = match with {
+            Some(with) => self.json_columns(with)?,
+            None => (None, default_columns(collation)),
+        };
+        let exposed = alias.map_or("", |a| a.name.as_str());
+        let node = |base| Node::OpenJson {
+            json,
+            path,
+            with: fields,
+            base,
+        };
+        self.add_other(node, columns, exposed, true)
+    }
+
+    fn json_columns(
+        &self,
+        with: &[JsonColumn],
+    ) -> SqlResult<(Option<Vec<JsonField>>, Vec<ColumnMeta>)> {
+        let (mut fields, mut columns) = (Vec::new(), Vec::new());
+        for column in with {
+            let collation = match &column.collate {
+                Some(name) => resolve_collation(name, self.ctx.database.collation)?,
+                None => self.ctx.database.collation,
+            };
+            let ty = resolve_type(&column.ty, collation, BareLength::One)?;
+            if column.as_json && !(ty.is_unicode() && ty.is_max()) {
+                return Err(SqlError::new(
+                    13618,
+                    "AS JSON option can be specified only for column of nvarchar(max) type in WITH \
+                     clause.",
+                ));
+            }
+            let path = match &column.path {
+                Some(path) => path.clone(),
+                None => format!("$.\"{}\"", column.name.name.replace('"', "\\\"")),
+            };
+            columns.push(meta(&column.name.name, &ty, true));
+            fields.push(JsonField {
+                path,
+                ty,
+                as_json: column.as_json,
+            });
+        }
+        Ok((Some(fields), columns))
+    }
+
+    /// Other table functions.
+    pub(super) fn bind_table_function(
+        &mut self,
+        name: &'a ObjectName,
+        args: &'a [Expr],
+        alias: Option<&Ident>,
+        names: &'a [Ident],
+    ) -> SqlResult<Rel> {
+        match name.parts.as_slice() {
+            [single] if single.name.eq_ignore_ascii_case("string_split") => {
+                self.bind_string_split(args, alias, names)
+            }
+            _ => Err(errors::invalid_object(name)),
+        }
+    }
+
+    fn bind_string_split(
+        &mut self,
+        args: &'a [Expr],
+        alias: Option<&Ident>,
+        names: &'a [Ident],
+    ) -> SqlResult<Rel> {
+        let (text, separator, ordinal) = match args {
+            [text, separator] => (text, separator, false),
+            [text, separator, flag] => {
+                let flag = self.bind_expr(flag)?;
+                match flag.expr {
+                    Scalar::Const(Value::Int(n)) => (text, separator, n == 1),
+                    Scalar::Const(Value::Null) => (text, separator, false),
+                    _ => {
+                        return Err(SqlError::new(
+                            8748,
+                            "The enable_ordinal argument of STRING_SPLIT only supports constant \
+                             values (not variables or columns).",
+                        ));
+                    }
+                }
+            }
+            _ => return Err(errors::argument_count("string_split", 2)),
+        };
+        let text = self.bind_expr(text)?;
+        let separator = self.bind_expr(separator)?;
+        let collation = text.ty.collation().unwrap_or(self.ctx.database.collation);
+        let unicode = text.ty.is_unicode() || separator.ty.is_unicode();
+        let ty = match (text.ty.length(), unicode) {
+            (Some(length), true) if text.ty.is_string() => match length {
+                crate::value::Length::Limited(n) => DataType::nvarchar(n.min(4000), collation),
+                max => DataType::NVarChar(max, collation),
+            },
+            (Some(length), false) if text.ty.is_string() => DataType::VarChar(length, collation),
+            _ => DataType::nvarchar(4000, collation),
+        };
+        let text = coerce(text, &ty)?;
+        let separator = coerce(separator, &DataType::nvarchar(4000, collation))?;
+        let mut columns = vec![meta("value", &ty, true)];
+        if ordinal {
+            columns.push(meta("ordinal", &DataType::BigInt, false));
+        }
+        let exposed = alias.map_or("", |a| a.name.as_str());
+        rename(&mut columns, names, exposed)?;
+        let node = |base| Node::StringSplit {
+            text,
+            separator,
+            ordinal,
+            base,
+        };
+        self.add_other(node, columns, exposed, true)
+    }
+}
+
+/// The columns of OPENJSON without WITH.
+fn default_columns(collation: Collation) -> Vec<ColumnMeta> {
+    vec![
+        meta(
+            "key",
+            &DataType::nvarchar(4000, Collation::Latin1Bin2),
+            false,
+        ),
+        meta("value", &DataType::nvarchar_max(collation), true),
+        meta("type", &DataType::TinyInt, false),
+    ]
+}

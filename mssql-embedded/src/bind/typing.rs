@@ -1,0 +1,187 @@
+//! Types of expressions while they are bound: conversions, collations, declared types.
+
+use crate::ast::{self, Ident, TypeName};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::Scalar;
+use crate::value::precedence::check_implicit;
+use crate::value::{BareLength, CastMode, Collation, DataType, Length, TypeArg, cast};
+
+use super::errors;
+
+/// How strongly an expression insists on its collation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Coercibility {
+    /// Literals, variables, parameters: they take the other side's collation.
+    Default,
+    /// Columns.
+    Implicit,
+    /// `COLLATE`.
+    Explicit,
+}
+
+/// A bound expression.
+#[derive(Clone, Debug)]
+pub(super) struct Ex {
+    pub(super) expr: Scalar,
+    pub(super) ty: DataType,
+    pub(super) nullable: bool,
+    pub(super) coll: Coercibility,
+}
+
+impl Ex {
+    /// An expression that does not insist on a collation.
+    pub(super) fn new(expr: Scalar, ty: DataType, nullable: bool) -> Self {
+        Self {
+            expr,
+            ty,
+            nullable,
+            coll: Coercibility::Default,
+        }
+    }
+}
+
+fn integer_width(ty: &DataType) -> Option<u8> {
+    match ty {
+        DataType::TinyInt => Some(1),
+        DataType::SmallInt => Some(2),
+        DataType::Int => Some(4),
+        DataType::BigInt => Some(8),
+        _ => None,
+    }
+}
+
+fn fits(from: Option<Length>, to: Option<Length>) -> bool {
+    match (from, to) {
+        (_, Some(Length::Max)) => true,
+        (Some(Length::Limited(a)), Some(Length::Limited(b))) => a <= b,
+        _ => false,
+    }
+}
+
+/// Whether every value of `from` is, as it stands, a value of `to`, so that no cast is needed.
+pub(super) fn same_representation(from: &DataType, to: &DataType) -> bool {
+    if from == to {
+        return true;
+    }
+    match (from, to) {
+        (DataType::Null, _) | (DataType::Real, DataType::Float) => true,
+        (
+            DataType::Decimal {
+                precision: p,
+                scale: s,
+            },
+            DataType::Decimal {
+                precision: q,
+                scale: t,
+            },
+        ) => s == t && p <= q,
+        (DataType::DateTime2(a), DataType::DateTime2(b))
+        | (DataType::Time(a), DataType::Time(b))
+        | (DataType::DateTimeOffset(a), DataType::DateTimeOffset(b)) => a <= b,
+        (DataType::Char(a, _), DataType::Char(b, _))
+        | (DataType::NChar(a, _), DataType::NChar(b, _)) => a == b,
+        (DataType::Binary(_) | DataType::VarBinary(_), DataType::VarBinary(_)) => {
+            fits(from.length(), to.length())
+        }
+        (_, DataType::NVarChar(..)) if from.is_string() => fits(from.length(), to.length()),
+        (DataType::Char(_, a) | DataType::VarChar(_, a), DataType::VarChar(_, b)) => {
+            a.is_utf8() <= b.is_utf8() && fits(from.length(), to.length())
+        }
+        _ => match (integer_width(from), integer_width(to)) {
+            (Some(a), Some(b)) => a <= b,
+            _ => false,
+        },
+    }
+}
+
+/// Converts without asking whether it is allowed. Constants are converted here and now; one that
+/// cannot be is left for the run, where its error belongs.
+pub(super) fn convert(expr: Scalar, from: &DataType, to: &DataType) -> Scalar {
+    if same_representation(from, to) {
+        return expr;
+    }
+    if let Scalar::Const(value) = &expr
+        && let Ok(value) = cast(value, from, to, None, CastMode::Explicit)
+    {
+        return Scalar::Const(value);
+    }
+    Scalar::Cast {
+        expr: Box::new(expr),
+        from: from.clone(),
+        to: to.clone(),
+        style: None,
+        try_: false,
+    }
+}
+
+/// Converts implicitly: 206 or 257 when that needs a CAST.
+pub(super) fn coerce(ex: Ex, to: &DataType) -> SqlResult<Scalar> {
+    check_implicit(&ex.ty, to)?;
+    Ok(convert(ex.expr, &ex.ty, to))
+}
+
+/// Settles the collation of two texts that meet; both get it. 468 when neither gives way.
+pub(super) fn unify_collation(a: &mut Ex, b: &mut Ex, operation: &str) -> SqlResult<Coercibility> {
+    let (Some(ca), Some(cb)) = (a.ty.collation(), b.ty.collation()) else {
+        return Ok(a.coll.max(b.coll));
+    };
+    if ca != cb {
+        match a.coll.cmp(&b.coll) {
+            std::cmp::Ordering::Greater => b.ty = b.ty.with_collation(ca),
+            std::cmp::Ordering::Less => a.ty = a.ty.with_collation(cb),
+            std::cmp::Ordering::Equal if a.coll == Coercibility::Default => {
+                b.ty = b.ty.with_collation(ca);
+            }
+            std::cmp::Ordering::Equal => {
+                return Err(errors::collation_conflict(ca.name(), cb.name(), operation));
+            }
+        }
+    }
+    Ok(a.coll.max(b.coll))
+}
+
+/// The collation of a COLLATE clause.
+///
+/// # Errors
+///
+/// 448 for a name the engine does not know.
+pub fn resolve_collation(name: &Ident, default: Collation) -> SqlResult<Collation> {
+    if name.name.eq_ignore_ascii_case("database_default") {
+        return Ok(default);
+    }
+    Collation::by_name(&name.name).ok_or_else(|| {
+        SqlError::with(448, 16, 3, format!("Invalid collation '{}'.", name.name)).at(name.pos.line)
+    })
+}
+
+/// The type of a declaration or CAST.
+///
+/// # Errors
+///
+/// 2715 for an unknown name and the numbers of wrong sizes, as
+/// [`DataType::from_name`](crate::value::DataType::from_name) gives them.
+pub fn resolve_type(
+    name: &TypeName,
+    collation: Collation,
+    bare: BareLength,
+) -> SqlResult<DataType> {
+    let arg = |a: &ast::TypeArg| match a {
+        ast::TypeArg::Number(n) => TypeArg::Number(*n),
+        ast::TypeArg::Max => TypeArg::Max,
+    };
+    let args: Vec<TypeArg> = name.args.iter().map(arg).collect();
+    let text = match name.name.parts.as_slice() {
+        [single] => &single.name,
+        [schema, single] if schema.name.eq_ignore_ascii_case("sys") => &single.name,
+        _ => {
+            let text = errors::dotted(&name.name);
+            return Err(SqlError::with(
+                2715,
+                16,
+                7,
+                format!("Column, parameter, or variable #1: Cannot find data type {text}."),
+            ));
+        }
+    };
+    DataType::from_name(text, &args, collation, bare).map_err(|e| e.at(errors::line(&name.name)))
+}

@@ -1,0 +1,216 @@
+//! The variables of a batch or procedure, collected before it runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ast::{Declaration, Pos, Stmt, StmtKind};
+use crate::catalog::{Database, TableDef};
+use crate::error::{SqlError, SqlResult};
+use crate::value::{BareLength, DataType};
+
+use super::table_def::{TableName, table_def_from_ast};
+use super::{errors, resolve_collation, resolve_type};
+
+/// A scalar variable or parameter.
+#[derive(Clone, Debug)]
+pub struct ScalarVariable {
+    /// `@name`.
+    pub name: String,
+    /// Its slot in the frame.
+    pub slot: usize,
+    /// Its type.
+    pub ty: DataType,
+    /// Byte offset of its DECLARE; it cannot be used before. Parameters have none.
+    pub declared: Option<u32>,
+}
+
+/// A table variable.
+#[derive(Clone, Debug)]
+pub struct TableVariable {
+    /// `@name`.
+    pub name: String,
+    /// Its slot among the frame's table variables.
+    pub slot: usize,
+    /// Its definition.
+    pub table: Arc<TableDef>,
+}
+
+/// The variables of one batch or procedure. A variable lives from its DECLARE to the end of the
+/// batch, whatever blocks or loops the DECLARE stands in.
+#[derive(Clone, Debug, Default)]
+pub struct VariableMap {
+    scalars: Vec<ScalarVariable>,
+    tables: Vec<TableVariable>,
+    names: HashMap<String, Kind>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Scalar(usize),
+    Table(usize),
+}
+
+impl VariableMap {
+    /// Collects parameters, in order from slot 0, and then every DECLARE of the statements.
+    ///
+    /// # Errors
+    ///
+    /// 134 for a name declared twice, and the errors of types and table definitions.
+    pub fn collect(
+        params: &[(String, DataType)],
+        body: &[Stmt],
+        database: &Database,
+    ) -> SqlResult<Self> {
+        let mut map = Self::default();
+        for (name, ty) in params {
+            map.add_scalar(name, ty.clone(), None)?;
+        }
+        map.statements(body, database)?;
+        Ok(map)
+    }
+
+    fn statements(&mut self, body: &[Stmt], database: &Database) -> SqlResult<()> {
+        body.iter().try_for_each(|s| self.statement(s, database))
+    }
+
+    fn statement(&mut self, stmt: &Stmt, database: &Database) -> SqlResult<()> {
+        match &stmt.kind {
+            StmtKind::Block(body) => self.statements(body, database),
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                self.statement(then, database)?;
+                otherwise
+                    .iter()
+                    .try_for_each(|s| self.statement(s, database))
+            }
+            StmtKind::While { body, .. } => self.statement(body, database),
+            StmtKind::TryCatch { body, handler } => {
+                self.statements(body, database)?;
+                self.statements(handler, database)
+            }
+            StmtKind::Declare(list) => list.iter().try_for_each(|d| self.declare(d, database)),
+            _ => Ok(()),
+        }
+    }
+
+    fn declare(&mut self, declaration: &Declaration, database: &Database) -> SqlResult<()> {
+        match declaration {
+            Declaration::Scalar {
+                name,
+                ty,
+                collate,
+                pos,
+                ..
+            } => {
+                let collation = match collate {
+                    Some(name) => resolve_collation(name, database.collation)?,
+                    None => database.collation,
+                };
+                let ty = resolve_type(ty, collation, BareLength::One)?;
+                self.add_scalar(name, ty, Some(*pos))
+                    .map_err(|e| e.at(pos.line))
+            }
+            Declaration::Table {
+                name,
+                columns,
+                constraints,
+                pos,
+            } => {
+                let target = TableName::variable(name, database);
+                let table = table_def_from_ast(&target, columns, constraints, database)
+                    .map_err(|e| e.at(pos.line))?;
+                let slot = self.tables.len();
+                self.claim(name, Kind::Table(slot))
+                    .map_err(|e| e.at(pos.line))?;
+                self.tables.push(TableVariable {
+                    name: name.clone(),
+                    slot,
+                    table: Arc::new(table),
+                });
+                Ok(())
+            }
+        }
+    }
+
+    fn add_scalar(&mut self, name: &str, ty: DataType, pos: Option<Pos>) -> SqlResult<()> {
+        let slot = self.scalars.len();
+        self.claim(name, Kind::Scalar(slot))?;
+        let declared = pos.map(|p| p.offset);
+        self.scalars.push(ScalarVariable {
+            name: name.to_owned(),
+            slot,
+            ty,
+            declared,
+        });
+        Ok(())
+    }
+
+    fn claim(&mut self, name: &str, kind: Kind) -> SqlResult<()> {
+        if self.names.insert(name.to_lowercase(), kind).is_some() {
+            return Err(SqlError::with(
+                134,
+                15,
+                2,
+                format!(
+                    "The variable name '{name}' has already been declared. Variable names must be \
+                     unique within a query batch or stored procedure."
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The scalar variables, by slot.
+    pub fn scalars(&self) -> &[ScalarVariable] {
+        &self.scalars
+    }
+
+    /// The table variables, by slot.
+    pub fn tables(&self) -> &[TableVariable] {
+        &self.tables
+    }
+
+    /// A scalar variable used at a place of the text.
+    ///
+    /// # Errors
+    ///
+    /// 137 when it is not declared, or only later.
+    pub fn scalar(&self, name: &str, pos: Pos) -> SqlResult<&ScalarVariable> {
+        match self.names.get(&name.to_lowercase()) {
+            Some(Kind::Scalar(slot)) => {
+                let variable = &self.scalars[*slot];
+                if variable.declared.is_some_and(|at| pos.offset < at) {
+                    return Err(errors::undeclared(name, pos));
+                }
+                Ok(variable)
+            }
+            _ => Err(errors::undeclared(name, pos)),
+        }
+    }
+
+    /// A scalar variable by name, wherever it is declared.
+    ///
+    /// # Errors
+    ///
+    /// 137 when it is not declared.
+    pub fn scalar_named(&self, name: &str) -> SqlResult<&ScalarVariable> {
+        let anywhere = Pos {
+            offset: u32::MAX,
+            ..Pos::default()
+        };
+        self.scalar(name, anywhere)
+    }
+
+    /// A table variable.
+    ///
+    /// # Errors
+    ///
+    /// 1087 when it is not declared.
+    pub fn table(&self, name: &str) -> SqlResult<&TableVariable> {
+        match self.names.get(&name.to_lowercase()) {
+            Some(Kind::Table(slot)) => Ok(&self.tables[*slot]),
+            _ => Err(errors::undeclared_table(name)),
+        }
+    }
+}
