@@ -44,7 +44,7 @@ mod wakeup;
 
 pub use auth::{AccessToken, TokenError, TokenSource};
 pub use error::{Error, ErrorClass, classify};
-pub use migrate::{MigrateError, install_script};
+pub use migrate::{MigrateError, install_script, uninstall_script};
 pub use options::{
     DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
 };

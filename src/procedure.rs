@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tiberius::{ColumnData, Command, Row};
+use tracing::Instrument as _;
 
 use crate::error::{CALLED_IN_TRANSACTION, CallError, SEVERITY_FATAL};
 use crate::options::Options;
@@ -133,7 +134,11 @@ impl Database {
 
     /// Sends the call, repeating it as its policy allows, and reads the whole answer.
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
-        call.retry.run(|| self.execute_once(call)).await
+        let span = tracing::debug_span!("execute", procedure = call.procedure);
+        call.retry
+            .run(|| self.execute_once(call))
+            .instrument(span)
+            .await
     }
 
     async fn execute_once(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {

@@ -14,7 +14,7 @@ mod source;
 mod state;
 
 pub use error::MigrateError;
-pub use script::install_script;
+pub use script::{install_script, uninstall_script};
 
 use crate::options::{MigrationPolicy, Options};
 use crate::pool::Connection;

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use crate::schema_name::SchemaName;
 
+use super::batch::split;
 use super::session::begin_text;
-use super::source::{Migration, RELEASE, Source, render};
+use super::source::{Migration, RELEASE, Script, Source, render};
+
+/// How long the script waits for another installation of the same schema.
+const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// The server's clock in milliseconds since 1970, as a T-SQL expression.
 const NOW_MS: &str = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())";
@@ -54,89 +58,96 @@ pub fn install_script(schema: &SchemaName) -> String {
         schema,
         text: String::new(),
     };
-    let _ = write!(
-        script.text,
-        "-- Installs or upgrades schema {schema} of duroxide-sql {RELEASE}.\n\
-         -- Run it in the right database, with the right to create schemas, tables, procedures \
-         and roles.\n"
-    );
-    script.batch(&begin_text(schema, Duration::from_secs(60)));
-    script.stop_if_failed();
+    script.comment(&format!(
+        "Installs or upgrades schema {schema} of duroxide-sql {RELEASE}."
+    ));
+    script.comment("Needs the right to create schemas, tables, procedures and roles.");
+    let begin = begin_text(schema, LOCK_WAIT);
+    script.guarded(&format!(
+        "{begin}IF @lock_result < 0\nBEGIN\n    ROLLBACK TRANSACTION;\nEND;\n"
+    ));
 
-    let exists = format!("SCHEMA_ID(N'{}') IS NOT NULL", schema.literal());
-    script.skip_if(&format!("IF {exists} SET NOEXEC ON;\n"));
-    script.file(source.create_schema.text);
+    let literal = schema.literal();
+    script.skip_if(&format!("SCHEMA_ID(N'{literal}') IS NOT NULL"));
+    script.file(&source.create_schema);
     script.resume();
-
     for migration in &source.migrations {
-        let ledger = format!("{}.schema_migrations", schema.quoted());
-        let literal = ledger.replace('\'', "''");
-        script.skip_if(&format!(
-            "IF OBJECT_ID(N'{literal}', N'U') IS NOT NULL\nBEGIN\n    IF EXISTS (SELECT 1 FROM \
-             {ledger} WHERE migration_number = {}) SET NOEXEC ON;\nEND;\n",
-            migration.number
-        ));
-        let _ = writeln!(script.text, "-- {}", migration.script.file);
-        script.file(migration.script.text);
-        script.stop_if_failed();
-        script.batch(&record_migration(schema, migration));
+        script.skip_if_recorded(migration);
+        script.file(&migration.script);
+        script.guarded(&record_migration(schema, migration));
         script.resume();
     }
     for file in &source.repeatable {
-        let _ = writeln!(script.text, "-- {}", file.file);
-        script.file(file.text);
-        script.stop_if_failed();
+        script.file(file);
     }
     // Whoever ran the script owns the schema; removing it is for them to decide.
-    script.batch(&record_release(schema, source, false));
-    script.batch("IF @@TRANCOUNT > 0 COMMIT TRANSACTION;\n");
+    script.guarded(&record_release(schema, source, false));
+    script.batch("IF @@TRANCOUNT > 0\nBEGIN\n    COMMIT TRANSACTION;\nEND;\n");
     script.batch("SET NOEXEC OFF;\n");
     script.text
 }
 
+/// The script that removes what an installation created in a schema, with all its data.
+#[must_use]
+pub fn uninstall_script(schema: &SchemaName) -> String {
+    render(Source::embedded().teardown.text, schema)
+}
+
+/// Writes batches so that nothing runs outside of the transaction: an error rolls it back, and
+/// from then on the server only parses what follows.
 struct Writer<'a> {
     schema: &'a SchemaName,
     text: String,
 }
 
 impl Writer<'_> {
+    fn comment(&mut self, text: &str) {
+        let _ = writeln!(self.text, "-- {text}");
+    }
+
     fn batch(&mut self, text: &str) {
-        self.text.push_str(text);
-        if !text.ends_with('\n') {
-            self.text.push('\n');
-        }
-        self.text.push_str("GO\n");
+        let _ = write!(self.text, "{}\nGO\n", text.trim_end());
     }
 
-    /// A file of ours, which may have GO lines of its own.
-    fn file(&mut self, text: &str) {
-        let rendered = render(text, self.schema);
-        let rendered = rendered.trim_end();
-        match rendered.strip_suffix("GO") {
-            Some(without) if without.ends_with('\n') => self.batch(without),
-            _ => self.batch(rendered),
+    fn guarded(&mut self, text: &str) {
+        self.batch(text);
+        self.batch("IF @@TRANCOUNT = 0\nBEGIN\n    SET NOEXEC ON;\nEND;\n");
+    }
+
+    fn file(&mut self, script: &Script) {
+        self.comment(&script.file);
+        for batch in split(&render(script.text, self.schema)) {
+            self.guarded(batch.text);
         }
     }
 
-    /// An error has rolled the transaction back; nothing may run outside of it.
-    fn stop_if_failed(&mut self) {
-        self.batch("IF @@TRANCOUNT = 0 SET NOEXEC ON;\n");
-    }
-
+    /// What follows, up to [`Writer::resume`], is only parsed when the condition holds.
     fn skip_if(&mut self, condition: &str) {
-        self.batch(condition);
+        self.batch(&format!(
+            "IF {condition}\nBEGIN\n    SET NOEXEC ON;\nEND;\n"
+        ));
+    }
+
+    /// The inner IF is compiled only when it is reached, so that it may name a table that does
+    /// not exist yet.
+    fn skip_if_recorded(&mut self, migration: &Migration) {
+        let ledger = format!("{}.schema_migrations", self.schema.quoted());
+        self.batch(&format!(
+            "IF OBJECT_ID(N'{}', N'U') IS NOT NULL\nBEGIN\n    IF EXISTS (SELECT 1 FROM {ledger} \
+             WHERE migration_number = {})\n    BEGIN\n        SET NOEXEC ON;\n    END;\nEND;\n",
+            ledger.replace('\'', "''"),
+            migration.number
+        ));
     }
 
     fn resume(&mut self) {
-        self.batch("SET NOEXEC OFF;\n");
-        self.stop_if_failed();
+        self.guarded("SET NOEXEC OFF;\n");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::migrate::batch::split;
 
     #[test]
     fn script_holds_every_file_once_and_no_placeholder() {
@@ -161,6 +172,22 @@ mod tests {
                 "{}",
                 batch.text
             );
+        }
+    }
+
+    #[test]
+    fn every_batch_with_an_effect_is_guarded() {
+        let script = install_script(&SchemaName::new("orders").unwrap());
+        let batches = split(&script);
+        for pair in batches.windows(2) {
+            let changes = ["CREATE ", "GRANT ", "INSERT INTO "];
+            if changes.iter().any(|word| pair[0].text.contains(word)) {
+                assert!(
+                    pair[1].text.starts_with("IF @@TRANCOUNT = 0"),
+                    "{}",
+                    pair[0].text
+                );
+            }
         }
     }
 
