@@ -1,10 +1,106 @@
-//! t
-use crate::ast::*;
-use crate::error::*;
-use crate::exec::*;
-pub fn create(_n: &CreateIndex, _e: &mut Env<'_, '_>) -> SqlResult<()> {
-    todo!()
+//! CREATE and DROP INDEX.
+
+use std::sync::Arc;
+
+use crate::ast::{CreateIndex, ObjectName};
+use crate::bind;
+use crate::catalog::{Object, TableDef};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{Env, qualifies};
+use crate::storage::Row;
+
+use super::alter::{next, rebuild};
+use super::table::{put_table, shown};
+
+fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
+    match crate::session::resolve_object(&env.latch, env.core, env.frame, name)? {
+        Some(Object::Table(t)) => Ok(Arc::clone(t)),
+        _ => Err(SqlError::with(
+            1088,
+            16,
+            12,
+            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+        )),
+    }
 }
-pub fn drop(_a: bool, _i: &str, _n: &ObjectName, _e: &mut Env<'_, '_>) -> SqlResult<()> {
-    todo!()
+
+/// CREATE INDEX.
+pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let Some(name) = &create.table else { return Ok(()) };
+    let table = find(name, env)?;
+    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    if create.filter.is_some() && !env.core.settings.quoted_identifier {
+        return Err(SqlError::with(
+            1934,
+            16,
+            1,
+            "CREATE INDEX failed because the following SET options have incorrect settings: 'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.",
+        ));
+    }
+    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
+    let mut def = next(&table, env);
+    let index = bind::index_from_ast(create, &def, env.database()?)?;
+    let clustered = index.clustered;
+    let position = if clustered {
+        def.indexes.insert(0, index);
+        0
+    } else {
+        def.indexes.push(index);
+        def.indexes.len() - 1
+    };
+    let def = put_table(def, Some(&table), env)?;
+    if clustered {
+        return rebuild(&table, &def, env);
+    }
+    let rules = env.row_rules(&def)?;
+    let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
+    let access = env.access()?;
+    access.latch.store.add_index(access.txn, &def, position, &mut filter)
+}
+
+/// DROP INDEX.
+pub fn drop(
+    if_exists: bool,
+    index: &str,
+    table: &ObjectName,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let missing = || {
+        SqlError::with(
+            3701,
+            11,
+            7,
+            format!("Cannot drop the index '{}.{index}', because it does not exist or you do not have permission.", shown(table)),
+        )
+    };
+    let table = match find(table, env) {
+        Ok(table) => table,
+        Err(_) if if_exists => return Ok(()),
+        Err(_) => return Err(missing()),
+    };
+    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    let database = env.database()?;
+    let folded = database.fold(index);
+    let found = table.indexes.iter().position(|i| database.fold(&i.name) == folded);
+    let Some(position) = found else {
+        return if if_exists { Ok(()) } else { Err(missing()) };
+    };
+    if table.indexes[position].constraint.is_some() {
+        return Err(SqlError::with(
+            3723,
+            16,
+            4,
+            format!("An explicit DROP INDEX is not allowed on index '{}.{index}'. It is being used for constraint enforcement.", table.name),
+        ));
+    }
+    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
+    let mut def = next(&table, env);
+    let removed = def.indexes.remove(position);
+    let def = put_table(def, Some(&table), env)?;
+    if removed.clustered {
+        return rebuild(&table, &def, env);
+    }
+    let access = env.access()?;
+    access.latch.store.drop_index(access.txn, table.id, removed.index_id);
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! Every change is undone when its transaction rolls back, and holds a schema-modification lock until
 //! the transaction ends, so that nobody sees a definition that may vanish.
 
+mod alter;
 mod change;
 mod database;
 mod index;

@@ -1,21 +1,156 @@
-//! t
-use crate::ast::*;
-use crate::error::*;
-use crate::exec::*;
+//! CREATE, ALTER, DROP and TRUNCATE TABLE.
+
+use std::sync::Arc;
+
+use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
+use crate::bind::{self, TableName};
+use crate::catalog::{Object, TableDef};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Env;
+
+use super::alter;
+
+/// CREATE TABLE.
 pub fn create(
-    _n: &ObjectName,
-    _c: &[ColumnDef],
-    _k: &[TableConstraint],
-    _e: &mut Env<'_, '_>,
+    name: &ObjectName,
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    todo!()
+    let (schema_id, schema, table) = env.target_schema(name)?;
+    super::require_ddl("CREATE TABLE", Some(schema_id), env)?;
+    env.require_free_name(schema_id, &table)?;
+    let database = env.database()?;
+    let target = TableName { database: &database.name, schema: &schema, name: &table };
+    let mut def = bind::table_def_from_ast(&target, columns, constraints, database)?;
+    let now = env.latch.engine().clock.unix_ms();
+    def.id = env.new_object_id();
+    def.schema_id = schema_id;
+    def.created_ms = now;
+    def.modified_ms = now;
+    def.version = env.latch.next_version();
+    put_table(def, None, env)?;
+    Ok(())
 }
-pub fn alter(_n: &ObjectName, _a: &AlterTable, _e: &mut Env<'_, '_>) -> SqlResult<()> {
-    todo!()
+
+/// Gives ids to new constraints, checks their names, and puts table and constraints into the
+/// catalogue. `previous` is the definition that this one replaces.
+pub fn put_table(
+    mut def: TableDef,
+    previous: Option<&TableDef>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Arc<TableDef>> {
+    let mut added = Vec::new();
+    for index in &mut def.indexes {
+        if let Some(constraint) = &mut index.constraint {
+            if constraint.id == 0 {
+                constraint.id = env.new_object_id();
+                let kind = if constraint.primary { "PK" } else { "UQ" };
+                added.push((constraint.id, index.name.clone(), kind));
+            }
+        }
+    }
+    for check in def.checks.iter_mut().filter(|c| c.id == 0) {
+        check.id = env.new_object_id();
+        added.push((check.id, check.name.clone(), "C "));
+    }
+    for default in def.columns.iter_mut().filter_map(|c| c.default.as_mut()).filter(|d| d.id == 0) {
+        default.id = env.new_object_id();
+        added.push((default.id, default.name.clone(), "D "));
+    }
+    if !def.foreign_keys.is_empty() {
+        return Err(SqlError::unsupported("FOREIGN KEY"));
+    }
+    for (_, name, _) in &added {
+        env.require_free_name(def.schema_id, name)?;
+    }
+    let (schema_id, table) = (def.schema_id, def.id);
+    let def = Arc::new(def);
+    env.put_object(Object::Table(Arc::clone(&def)))?;
+    for (id, name, kind) in added {
+        env.put_object(Object::Constraint { id, name, schema_id, table, kind })?;
+    }
+    if previous.is_none() {
+        let access = env.access()?;
+        access.latch.store.create_table(access.txn, &def);
+    }
+    Ok(def)
 }
-pub fn drop(_n: &ObjectName, _a: bool, _e: &mut Env<'_, '_>) -> SqlResult<()> {
-    todo!()
+
+/// ALTER TABLE.
+pub fn alter(name: &ObjectName, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let table = find(name, env)?;
+    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    alter::run(&table, action, env)
 }
-pub fn truncate(_n: &ObjectName, _e: &mut Env<'_, '_>) -> SqlResult<()> {
-    todo!()
+
+/// The table of this name; 4902 when there is none.
+fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
+    match crate::session::resolve_object(&env.latch, env.core, env.frame, name)? {
+        Some(Object::Table(t)) => Ok(Arc::clone(t)),
+        _ => Err(SqlError::with(
+            4902,
+            16,
+            1,
+            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+        )),
+    }
+}
+
+/// A name as it was written.
+pub fn shown(name: &ObjectName) -> String {
+    let parts: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
+    parts.join(".")
+}
+
+/// DROP TABLE.
+pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let found = crate::session::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let Some(Object::Table(table)) = found else {
+        if if_exists && found.is_none() {
+            return Ok(());
+        }
+        return Err(SqlError::with(
+            3701,
+            11,
+            5,
+            format!("Cannot drop the table '{}', because it does not exist or you do not have permission.", shown(name)),
+        ));
+    };
+    let table = Arc::clone(table);
+    super::require_ddl("DROP", Some(table.schema_id), env)?;
+    env.remove_object(table.id)?;
+    for id in constraint_ids(&table) {
+        env.remove_object(id)?;
+    }
+    let access = env.access()?;
+    access.latch.store.drop_table(access.txn, table.id);
+    Ok(())
+}
+
+/// The ids of everything in the catalogue that belongs to a table.
+fn constraint_ids(table: &TableDef) -> Vec<i32> {
+    let keys = table.indexes.iter().filter_map(|i| i.constraint.as_ref().map(|c| c.id));
+    let checks = table.checks.iter().map(|c| c.id);
+    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| d.id));
+    keys.chain(checks).chain(defaults).collect()
+}
+
+/// TRUNCATE TABLE.
+pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let found = crate::session::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let Some(Object::Table(table)) = found else {
+        return Err(SqlError::with(
+            4701,
+            16,
+            1,
+            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+        ));
+    };
+    let table = Arc::clone(table);
+    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
+    let access = env.access()?;
+    access.latch.store.truncate(access.txn, &table);
+    Ok(())
 }

@@ -1,0 +1,164 @@
+//! The actions of ALTER TABLE.
+
+use std::sync::Arc;
+
+use crate::ast::{AlterTable, ColumnDef, ConstraintKind, Ident, TableConstraint};
+use crate::bind::{self, TableName};
+use crate::catalog::TableDef;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{Env, qualifies};
+use crate::plan::{ColumnSource, RowRules};
+use crate::storage::Row;
+use crate::value::Value;
+
+use super::table::put_table;
+
+/// Runs one action.
+pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
+    match action {
+        AlterTable::Add { columns, constraints } => add(table, columns, constraints, env),
+        AlterTable::DropConstraint { if_exists, names } => {
+            let mut current = Arc::clone(table);
+            for name in names {
+                current = drop_constraint(&current, name, *if_exists, env)?;
+            }
+            Ok(())
+        }
+        AlterTable::LockEscalation(on) => {
+            let mut def = next(table, env);
+            def.lock_escalation = *on;
+            put_table(def, Some(table), env).map(|_| ())
+        }
+        AlterTable::AlterColumn { .. } => Err(SqlError::unsupported("ALTER TABLE ALTER COLUMN")),
+        AlterTable::DropColumn { .. } => Err(SqlError::unsupported("ALTER TABLE DROP COLUMN")),
+    }
+}
+
+/// A copy of the definition under the next version.
+pub fn next(table: &TableDef, env: &mut Env<'_, '_>) -> TableDef {
+    let mut def = table.clone();
+    def.version = env.latch.next_version();
+    def.modified_ms = env.latch.engine().clock.unix_ms();
+    def
+}
+
+fn add(
+    table: &Arc<TableDef>,
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let mut def = next(table, env);
+    let database = env.database()?;
+    let target = TableName { database: &database.name, schema: &table.schema, name: &table.name };
+    bind::columns_from_ast(&target, columns, database, &mut def)?;
+    for constraint in constraints {
+        if let ConstraintKind::ForeignKey { .. } = constraint.kind {
+            return Err(SqlError::unsupported("FOREIGN KEY"));
+        }
+        bind::add_constraint(&target, constraint, None, database, &mut def)?;
+    }
+    let def = put_table(def, Some(table), env)?;
+    rebuild(table, &def, env)
+}
+
+/// Rewrites the rows for a new definition: new columns get their defaults (or NULL), and every row
+/// must satisfy the new constraints.
+pub fn rebuild(
+    old: &TableDef,
+    new: &Arc<TableDef>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let rules = env.row_rules(new)?;
+    let mut rows: Vec<(Row, Row)> = Vec::new();
+    for row in env.latch.store.current_rows(old.id) {
+        let converted = widened(old, new, &row, &rules, env)?;
+        rows.push((row, converted));
+    }
+    let mut at = rows.into_iter();
+    let mut convert = |_: &Row| {
+        let pair = at.next();
+        pair.map(|(_, new)| new).ok_or_else(|| SqlError::unsupported("a row that appeared during ALTER TABLE"))
+    };
+    let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
+    let access = env.access()?;
+    access.latch.store.rebuild(access.txn, new, &mut convert, &mut filter)
+}
+
+fn widened(
+    old: &TableDef,
+    new: &TableDef,
+    row: &Row,
+    rules: &RowRules,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Row> {
+    let mut values: Vec<Value> = row.to_vec();
+    for position in old.columns.len()..new.columns.len() {
+        let column = &new.columns[position];
+        // A nullable column stays NULL in existing rows even if it has a default.
+        let value = match (&column.default, column.nullable) {
+            (Some(_), false) => match env.default_of(new, position)? {
+                ColumnSource::Default(expr, ty) => {
+                    let value = crate::exec::eval(&expr, env)?;
+                    crate::exec::convert(new, position, &value, &ty)?
+                }
+                _ => Value::Null,
+            },
+            _ => Value::Null,
+        };
+        values.push(value);
+    }
+    crate::exec::check_row(new, &mut values, rules, env)?;
+    Ok(values.into())
+}
+
+fn drop_constraint(
+    table: &Arc<TableDef>,
+    name: &Ident,
+    if_exists: bool,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Arc<TableDef>> {
+    let folded = env.database()?.fold(&name.name);
+    let database_fold = |s: &str, env: &Env<'_, '_>| env.database().map(|d| d.fold(s));
+    let mut def = next(table, env);
+    if let Some(i) = position(&table.checks, |c| database_fold(&c.name, env).is_ok_and(|n| n == folded)) {
+        let check = def.checks.remove(i);
+        env.remove_object(check.id)?;
+        return put_table(def, Some(table), env);
+    }
+    let default = |c: &crate::catalog::Column| {
+        c.default.as_ref().is_some_and(|d| database_fold(&d.name, env).is_ok_and(|n| n == folded))
+    };
+    if let Some(i) = position(&table.columns, default) {
+        if let Some(default) = def.columns[i].default.take() {
+            env.remove_object(default.id)?;
+        }
+        return put_table(def, Some(table), env);
+    }
+    let key = |x: &crate::catalog::IndexDef| {
+        x.constraint.is_some() && database_fold(&x.name, env).is_ok_and(|n| n == folded)
+    };
+    if let Some(i) = position(&table.indexes, key) {
+        let index = def.indexes.remove(i);
+        if let Some(constraint) = &index.constraint {
+            env.remove_object(constraint.id)?;
+        }
+        let def = put_table(def, Some(table), env)?;
+        if index.clustered {
+            rebuild(table, &def, env)?;
+        } else {
+            let access = env.access()?;
+            access.latch.store.drop_index(access.txn, table.id, index.index_id);
+        }
+        return Ok(def);
+    }
+    if if_exists {
+        return Ok(Arc::clone(table));
+    }
+    Err(SqlError::with(3728, 16, 1, format!("'{}' is not a constraint.", name.name)))
+}
+
+fn position<T>(list: &[T], test: impl Fn(&T) -> bool) -> Option<usize> {
+    list.iter().position(test)
+}
