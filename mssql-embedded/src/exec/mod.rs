@@ -16,4 +16,4 @@ pub use dml::{DmlResult, run_delete, run_insert, run_update};
 pub use env::{Env, Frame};
 pub use eval::{eval, test};
 pub use query::{QueryRun, collect};
-pub use row::constant;
+pub use row::{check_row, constant, convert, qualifies};

@@ -82,6 +82,16 @@ fn qualified(table: &TableDef) -> String {
     format!("{}.{}.{}", table.database, table.schema, table.name)
 }
 
+/// Checks a row that already exists against a changed definition.
+pub fn check_row(
+    table: &TableDef,
+    row: &mut [Value],
+    rules: &RowRules,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    finish_row(table, row, rules, Verb::Insert, env)
+}
+
 /// Fills computed columns and checks NOT NULL and CHECK constraints.
 pub fn finish_row(
     table: &TableDef,

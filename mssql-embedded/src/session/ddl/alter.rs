@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::ast::{AlterTable, ColumnDef, ConstraintKind, Ident, TableConstraint};
-use crate::bind::{self, TableName};
+use crate::bind;
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Env, qualifies};
-use crate::plan::{ColumnSource, RowRules};
+use crate::plan::RowRules;
 use crate::storage::Row;
 use crate::value::Value;
 
@@ -17,7 +17,10 @@ use super::table::put_table;
 pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
     crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     match action {
-        AlterTable::Add { columns, constraints } => add(table, columns, constraints, env),
+        AlterTable::Add {
+            columns,
+            constraints,
+        } => add(table, columns, constraints, env),
         AlterTable::DropConstraint { if_exists, names } => {
             let mut current = Arc::clone(table);
             for name in names {
@@ -51,13 +54,12 @@ fn add(
 ) -> SqlResult<()> {
     let mut def = next(table, env);
     let database = env.database()?;
-    let target = TableName { database: &database.name, schema: &table.schema, name: &table.name };
-    bind::columns_from_ast(&target, columns, database, &mut def)?;
+    bind::columns_from_ast(&mut def, columns, database)?;
     for constraint in constraints {
         if let ConstraintKind::ForeignKey { .. } = constraint.kind {
             return Err(SqlError::unsupported("FOREIGN KEY"));
         }
-        bind::add_constraint(&target, constraint, None, database, &mut def)?;
+        bind::add_constraint(&mut def, constraint, None, database)?;
     }
     let def = put_table(def, Some(table), env)?;
     rebuild(table, &def, env)
@@ -65,11 +67,7 @@ fn add(
 
 /// Rewrites the rows for a new definition: new columns get their defaults (or NULL), and every row
 /// must satisfy the new constraints.
-pub fn rebuild(
-    old: &TableDef,
-    new: &Arc<TableDef>,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<()> {
+pub fn rebuild(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
     let mut rows: Vec<(Row, Row)> = Vec::new();
     for row in env.latch.store.current_rows(old.id) {
@@ -79,11 +77,15 @@ pub fn rebuild(
     let mut at = rows.into_iter();
     let mut convert = |_: &Row| {
         let pair = at.next();
-        pair.map(|(_, new)| new).ok_or_else(|| SqlError::unsupported("a row that appeared during ALTER TABLE"))
+        pair.map(|(_, new)| new)
+            .ok_or_else(|| SqlError::unsupported("a row that appeared during ALTER TABLE"))
     };
     let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
     let access = env.access()?;
-    access.latch.store.rebuild(access.txn, new, &mut convert, &mut filter)
+    access
+        .latch
+        .store
+        .rebuild(access.txn, new, &mut convert, &mut filter)
 }
 
 fn widened(
@@ -99,11 +101,11 @@ fn widened(
         // A nullable column stays NULL in existing rows even if it has a default.
         let value = match (&column.default, column.nullable) {
             (Some(_), false) => match env.default_of(new, position)? {
-                ColumnSource::Default(expr, ty) => {
+                Some((expr, ty)) => {
                     let value = crate::exec::eval(&expr, env)?;
                     crate::exec::convert(new, position, &value, &ty)?
                 }
-                _ => Value::Null,
+                None => Value::Null,
             },
             _ => Value::Null,
         };
@@ -122,13 +124,17 @@ fn drop_constraint(
     let folded = env.database()?.fold(&name.name);
     let database_fold = |s: &str, env: &Env<'_, '_>| env.database().map(|d| d.fold(s));
     let mut def = next(table, env);
-    if let Some(i) = position(&table.checks, |c| database_fold(&c.name, env).is_ok_and(|n| n == folded)) {
+    if let Some(i) = position(&table.checks, |c| {
+        database_fold(&c.name, env).is_ok_and(|n| n == folded)
+    }) {
         let check = def.checks.remove(i);
         env.remove_object(check.id)?;
         return put_table(def, Some(table), env);
     }
     let default = |c: &crate::catalog::Column| {
-        c.default.as_ref().is_some_and(|d| database_fold(&d.name, env).is_ok_and(|n| n == folded))
+        c.default
+            .as_ref()
+            .is_some_and(|d| database_fold(&d.name, env).is_ok_and(|n| n == folded))
     };
     if let Some(i) = position(&table.columns, default) {
         if let Some(default) = def.columns[i].default.take() {
@@ -149,14 +155,22 @@ fn drop_constraint(
             rebuild(table, &def, env)?;
         } else {
             let access = env.access()?;
-            access.latch.store.drop_index(access.txn, table.id, index.index_id);
+            access
+                .latch
+                .store
+                .drop_index(access.txn, table.id, index.index_id);
         }
         return Ok(def);
     }
     if if_exists {
         return Ok(Arc::clone(table));
     }
-    Err(SqlError::with(3728, 16, 1, format!("'{}' is not a constraint.", name.name)))
+    Err(SqlError::with(
+        3728,
+        16,
+        1,
+        format!("'{}' is not a constraint.", name.name),
+    ))
 }
 
 fn position<T>(list: &[T], test: impl Fn(&T) -> bool) -> Option<usize> {

@@ -1,10 +1,15 @@
 //! Changes to the catalogue that roll back with their transaction.
 
+use std::sync::Arc;
+
 use crate::access::lock_object;
-use crate::catalog::{Database, Object, ObjectId};
+use crate::bind::{BindContext, VariableMap, bind_default, bind_row_rules};
+use crate::catalog::{Database, Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::lock::Mode;
+use crate::plan::{RowRules, Scalar};
+use crate::value::DataType;
 
 impl Env<'_, '_> {
     /// The current database.
@@ -128,5 +133,35 @@ impl Env<'_, '_> {
             ));
         };
         Ok((found.id, found.name.clone(), object.name.clone()))
+    }
+
+    /// What every row of a table must satisfy.
+    pub fn row_rules(&self, table: &TableDef) -> SqlResult<Arc<RowRules>> {
+        let variables = VariableMap::default();
+        let context = BindContext {
+            catalog: &self.latch.catalog,
+            database: self.database()?,
+            default_schema: "dbo",
+            variables: &variables,
+            quoted_identifier: true,
+        };
+        bind_row_rules(&context, table)
+    }
+
+    /// The default of a column, if it has one.
+    pub fn default_of(
+        &self,
+        table: &TableDef,
+        position: usize,
+    ) -> SqlResult<Option<(Scalar, DataType)>> {
+        let variables = VariableMap::default();
+        let context = BindContext {
+            catalog: &self.latch.catalog,
+            database: self.database()?,
+            default_schema: "dbo",
+            variables: &variables,
+            quoted_identifier: true,
+        };
+        bind_default(&context, &table.columns[position])
     }
 }

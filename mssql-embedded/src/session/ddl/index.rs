@@ -19,14 +19,19 @@ fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
             1088,
             16,
             12,
-            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+            format!(
+                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
+                shown(name)
+            ),
         )),
     }
 }
 
 /// CREATE INDEX.
 pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let Some(name) = &create.table else { return Ok(()) };
+    let Some(name) = &create.table else {
+        return Ok(());
+    };
     let table = find(name, env)?;
     super::require_ddl("ALTER", Some(table.schema_id), env)?;
     if create.filter.is_some() && !env.core.settings.quoted_identifier {
@@ -39,15 +44,8 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     }
     crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     let mut def = next(&table, env);
-    let index = bind::index_from_ast(create, &def, env.database()?)?;
-    let clustered = index.clustered;
-    let position = if clustered {
-        def.indexes.insert(0, index);
-        0
-    } else {
-        def.indexes.push(index);
-        def.indexes.len() - 1
-    };
+    let position = bind::index_from_ast(&mut def, create, env.database()?)?;
+    let clustered = def.indexes[position].clustered;
     let def = put_table(def, Some(&table), env)?;
     if clustered {
         return rebuild(&table, &def, env);
@@ -55,7 +53,10 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let rules = env.row_rules(&def)?;
     let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
     let access = env.access()?;
-    access.latch.store.add_index(access.txn, &def, position, &mut filter)
+    access
+        .latch
+        .store
+        .add_index(access.txn, &def, position, &mut filter)
 }
 
 /// DROP INDEX.
@@ -70,7 +71,10 @@ pub fn drop(
             3701,
             11,
             7,
-            format!("Cannot drop the index '{}.{index}', because it does not exist or you do not have permission.", shown(table)),
+            format!(
+                "Cannot drop the index '{}.{index}', because it does not exist or you do not have permission.",
+                shown(table)
+            ),
         )
     };
     let table = match find(table, env) {
@@ -81,7 +85,10 @@ pub fn drop(
     super::require_ddl("ALTER", Some(table.schema_id), env)?;
     let database = env.database()?;
     let folded = database.fold(index);
-    let found = table.indexes.iter().position(|i| database.fold(&i.name) == folded);
+    let found = table
+        .indexes
+        .iter()
+        .position(|i| database.fold(&i.name) == folded);
     let Some(position) = found else {
         return if if_exists { Ok(()) } else { Err(missing()) };
     };
@@ -90,7 +97,10 @@ pub fn drop(
             3723,
             16,
             4,
-            format!("An explicit DROP INDEX is not allowed on index '{}.{index}'. It is being used for constraint enforcement.", table.name),
+            format!(
+                "An explicit DROP INDEX is not allowed on index '{}.{index}'. It is being used for constraint enforcement.",
+                table.name
+            ),
         ));
     }
     crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
@@ -101,6 +111,9 @@ pub fn drop(
         return rebuild(&table, &def, env);
     }
     let access = env.access()?;
-    access.latch.store.drop_index(access.txn, table.id, removed.index_id);
+    access
+        .latch
+        .store
+        .drop_index(access.txn, table.id, removed.index_id);
     Ok(())
 }

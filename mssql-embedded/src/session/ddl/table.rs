@@ -21,11 +21,15 @@ pub fn create(
     super::require_ddl("CREATE TABLE", Some(schema_id), env)?;
     env.require_free_name(schema_id, &table)?;
     let database = env.database()?;
-    let target = TableName { database: &database.name, schema: &schema, name: &table };
+    let target = TableName {
+        schema_id,
+        schema,
+        name: table,
+        database: database.name.clone(),
+    };
     let mut def = bind::table_def_from_ast(&target, columns, constraints, database)?;
     let now = env.latch.engine().clock.unix_ms();
     def.id = env.new_object_id();
-    def.schema_id = schema_id;
     def.created_ms = now;
     def.modified_ms = now;
     def.version = env.latch.next_version();
@@ -54,7 +58,12 @@ pub fn put_table(
         check.id = env.new_object_id();
         added.push((check.id, check.name.clone(), "C "));
     }
-    for default in def.columns.iter_mut().filter_map(|c| c.default.as_mut()).filter(|d| d.id == 0) {
+    for default in def
+        .columns
+        .iter_mut()
+        .filter_map(|c| c.default.as_mut())
+        .filter(|d| d.id == 0)
+    {
         default.id = env.new_object_id();
         added.push((default.id, default.name.clone(), "D "));
     }
@@ -68,7 +77,13 @@ pub fn put_table(
     let def = Arc::new(def);
     env.put_object(Object::Table(Arc::clone(&def)))?;
     for (id, name, kind) in added {
-        env.put_object(Object::Constraint { id, name, schema_id, table, kind })?;
+        env.put_object(Object::Constraint {
+            id,
+            name,
+            schema_id,
+            table,
+            kind,
+        })?;
     }
     if previous.is_none() {
         let access = env.access()?;
@@ -92,7 +107,10 @@ fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
             4902,
             16,
             1,
-            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+            format!(
+                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
+                shown(name)
+            ),
         )),
     }
 }
@@ -114,7 +132,10 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             3701,
             11,
             5,
-            format!("Cannot drop the table '{}', because it does not exist or you do not have permission.", shown(name)),
+            format!(
+                "Cannot drop the table '{}', because it does not exist or you do not have permission.",
+                shown(name)
+            ),
         ));
     };
     let table = Arc::clone(table);
@@ -130,9 +151,15 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
 
 /// The ids of everything in the catalogue that belongs to a table.
 fn constraint_ids(table: &TableDef) -> Vec<i32> {
-    let keys = table.indexes.iter().filter_map(|i| i.constraint.as_ref().map(|c| c.id));
+    let keys = table
+        .indexes
+        .iter()
+        .filter_map(|i| i.constraint.as_ref().map(|c| c.id));
     let checks = table.checks.iter().map(|c| c.id);
-    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| d.id));
+    let defaults = table
+        .columns
+        .iter()
+        .filter_map(|c| c.default.as_ref().map(|d| d.id));
     keys.chain(checks).chain(defaults).collect()
 }
 
@@ -144,7 +171,10 @@ pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
             4701,
             16,
             1,
-            format!("Cannot find the object \"{}\" because it does not exist or you do not have permissions.", shown(name)),
+            format!(
+                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
+                shown(name)
+            ),
         ));
     };
     let table = Arc::clone(table);
