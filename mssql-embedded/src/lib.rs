@@ -16,8 +16,12 @@ pub mod func;
 pub mod lock;
 pub mod parse;
 pub mod plan;
+mod server;
 pub mod session;
 pub mod storage;
 mod tds;
 mod tls;
 pub mod value;
+
+pub use server::{Server, ServerBuilder, StartError};
+pub use tls::Encryption;

@@ -7,6 +7,7 @@
 mod backend;
 mod collation;
 mod connection;
+mod engine_backend;
 mod link;
 mod listener;
 mod login7;
@@ -29,5 +30,4 @@ mod test_backend;
 #[cfg(test)]
 mod wire_tests;
 
-pub(crate) use backend::{Backend, BackendSession};
 pub(crate) use listener::{Listener, Settings};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{Backend, BackendSession};
+use super::backend::{Backend, BackendSession};
 use crate::error::{SqlError, SqlResult};
 use crate::session::{
     ColumnMeta, Done, DoneKind, EnvChange, Interrupt, LoginAck, LoginRequest, RequestEnd,
