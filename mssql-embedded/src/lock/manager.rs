@@ -86,9 +86,10 @@ impl LockManager {
         };
         let slot = &self.slots[at as usize];
         let held = slot.held_by(owner);
-        let conversion = held.is_some() && span != Span::Instant;
+        // Whoever holds something here goes before those who hold nothing, also for a mere test.
+        let conversion = held.is_some();
         let target = match held {
-            Some(held) if conversion => held.combine(mode),
+            Some(held) if span != Span::Instant => held.combine(mode),
             _ => mode,
         };
         let granted = (conversion && held == Some(target))

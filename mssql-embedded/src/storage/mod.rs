@@ -6,6 +6,8 @@
 
 mod chain;
 mod ddl;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod identity;
 mod key;
 mod local;
