@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::catalog::{Catalog, Database, Login, ObjectId};
 use crate::clock::Clock;
-use crate::controls::Controls;
+use crate::controls::Hooks;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::LockManager;
 use crate::session::Module;
@@ -28,8 +28,8 @@ pub struct Engine {
     pub(crate) state: Mutex<State>,
     /// The time.
     pub clock: Clock,
-    /// The tester's controls.
-    pub controls: Controls,
+    /// Where the tester's controls take hold.
+    pub(crate) hooks: Hooks,
     /// Compiled texts.
     pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
     next_spid: AtomicU16,
@@ -106,26 +106,26 @@ impl Engine {
         Arc::new(engine)
     }
 
-    /// A session id. After 65,000 sessions the numbers come round again; a test server has not that
-    /// many at once.
+    /// A session id that no live session has. After 65,000 sessions the numbers come round again; a
+    /// test server has not that many at once.
     pub(crate) fn new_session(&self) -> u16 {
-        let spid = self.next_spid.fetch_add(1, Ordering::Relaxed);
-        if spid < FIRST_SPID {
-            self.next_spid.store(FIRST_SPID + 1, Ordering::Relaxed);
-            return FIRST_SPID;
+        loop {
+            let spid = self.next_spid.fetch_add(1, Ordering::Relaxed);
+            if spid >= FIRST_SPID && !self.hooks.is_live(spid) {
+                self.hooks.session_started(spid);
+                return spid;
+            }
         }
-        self.controls.session_started(spid);
-        spid
     }
 
     /// Forgets a session.
     pub(crate) fn end_session(&self, spid: u16) {
-        self.controls.session_ended(spid);
+        self.hooks.session_ended(spid);
     }
 
     /// KILL.
     pub(crate) fn kill(&self, spid: i64) -> SqlResult<()> {
-        let known = u16::try_from(spid).is_ok_and(|s| self.controls.cut_session(s));
+        let known = u16::try_from(spid).is_ok_and(|s| self.hooks.kill(s));
         if known {
             return Ok(());
         }

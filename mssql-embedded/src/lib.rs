@@ -23,5 +23,9 @@ mod tds;
 mod tls;
 pub mod value;
 
+pub use controls::{
+    Controls, Counters, Pause, Rule, Snapshot, StatementCounters, Traffic, Trigger,
+};
+pub use error::SqlError;
 pub use server::{Server, ServerBuilder, StartError};
 pub use tls::Encryption;

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use crate::controls::Controls;
 use crate::engine::{Engine, EngineOptions};
 use crate::tds::{Listener, Settings};
 use crate::tls::{Encryption, TlsConfigs};
@@ -78,6 +79,11 @@ impl Server {
     /// The engine behind the socket.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// What a test can see and steer.
+    pub fn controls(&self) -> Controls {
+        Controls::new(&self.engine)
     }
 
     /// Closes every connection, rolls back what they had open and returns when all is done.

@@ -51,6 +51,18 @@ impl Stats {
         self.lock_waits += other.lock_waits;
         self.escalations += other.escalations;
     }
+
+    /// What was counted after `earlier`, an earlier state of the same count.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            rows_read: self.rows_read - earlier.rows_read,
+            rows_written: self.rows_written - earlier.rows_written,
+            locks_taken: self.locks_taken - earlier.locks_taken,
+            lock_waits: self.lock_waits - earlier.lock_waits,
+            escalations: self.escalations - earlier.escalations,
+        }
+    }
 }
 
 /// What an operation on rows needs: the latch, the transaction and how to wait.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::access::Latch;
-use crate::ast::Stmt;
+use crate::ast::{Stmt, StmtKind};
 use crate::bind::VariableMap;
 use crate::catalog::{Object, Param};
 use crate::plan::Bound;
@@ -22,8 +22,12 @@ pub struct Module {
     pub variables: Arc<VariableMap>,
     /// The object id of a procedure, 0 for a batch.
     pub procedure: i32,
-    /// `schema.name` of a procedure, empty for a batch.
+    /// The name of a procedure, empty for a batch.
     pub name: String,
+    /// `schema.name` of a procedure, empty for a batch.
+    pub qualified: String,
+    /// The text that the statements' offsets count in.
+    text: Arc<str>,
     /// QUOTED_IDENTIFIER as captured.
     pub quoted_identifier: bool,
     /// Bound statements by the offset at which they start.
@@ -46,9 +50,31 @@ impl Module {
             variables,
             procedure,
             name,
+            qualified: String::new(),
+            text: Arc::default(),
             quoted_identifier,
             bound: Mutex::default(),
         }
+    }
+
+    /// The same unit with the text it was made from and, for a procedure, `schema.name`.
+    #[must_use]
+    pub fn with_source(self, text: &str, qualified: String) -> Self {
+        Self {
+            text: text.into(),
+            qualified,
+            ..self
+        }
+    }
+
+    /// The text of a statement; of an IF or WHILE, the part up to its body.
+    pub fn text_of(&self, stmt: &Stmt) -> &str {
+        let end = match &stmt.kind {
+            StmtKind::If { then: body, .. } | StmtKind::While { body, .. } => body.pos.offset,
+            _ => stmt.end,
+        };
+        let range = stmt.pos.offset as usize..end as usize;
+        self.text.get(range).unwrap_or_default().trim_end()
     }
 
     /// A unit without statements.

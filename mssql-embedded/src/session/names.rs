@@ -165,14 +165,16 @@ pub fn module_of(
         .get(&core.database)
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
     let variables = collect_variables(database, &procedure.params, &procedure.body)?;
-    let module = Arc::new(Module::new(
+    let module = Module::new(
         procedure.params.clone(),
         Arc::clone(&procedure.body),
         Arc::new(variables),
         procedure.id,
         procedure.name.clone(),
         procedure.quoted_identifier,
-    ));
+    );
+    let qualified = format!("{}.{}", procedure.schema, procedure.name);
+    let module = Arc::new(module.with_source(&procedure.text, qualified));
     latch
         .modules
         .insert(procedure.id, (procedure.version, Arc::clone(&module)));
@@ -207,14 +209,15 @@ pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Ar
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
     let variables = collect_variables(database, &params, &body)?;
     drop(latch);
-    let module = Arc::new(Module::new(
+    let module = Module::new(
         params,
         body,
         Arc::new(variables),
         0,
         String::new(),
         core.settings.quoted_identifier,
-    ));
+    );
+    let module = Arc::new(module.with_source(text, String::new()));
     engine.keep_text(key, &module);
     Ok(module)
 }

@@ -1,6 +1,7 @@
 //! The requests of a client: login, batch, RPC, transaction manager, reset.
 
 use std::collections::HashMap;
+use std::net::TcpStream;
 use std::sync::Arc;
 
 use crate::access::Latch;
@@ -9,7 +10,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::value::Value;
 
-use super::interp::{Failure, Flow, Interp, Stop};
+use super::interp::{Failure, Flow, Interp, Observed, Stop};
 use super::{
     Core, Done, DoneKind, EnvChange, LoginAck, LoginRequest, Module, RequestEnd, ResultSink,
     RpcProcedure, RpcRequest, Settings, TransactionRequest, login,
@@ -68,6 +69,12 @@ impl Session {
         Ok((Self { core }, ack))
     }
 
+    /// Lets KILL end the connection through its socket.
+    pub(crate) fn attach(&self, socket: TcpStream) {
+        let hooks = &self.core.engine.hooks;
+        hooks.session_attached(self.core.spid, socket);
+    }
+
     /// @@SPID.
     pub fn spid(&self) -> u16 {
         self.core.spid
@@ -75,34 +82,30 @@ impl Session {
 
     /// Runs a batch.
     pub fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
-        let engine = Arc::clone(&self.core.engine);
-        engine.controls.request_started(self.core.spid, "batch");
-        let mut interp = interpreter(&mut self.core, sink, false);
+        let observed = Observed::new("batch".to_owned());
+        let mut interp = interpreter(&mut self.core, sink, false, observed);
         let outcome = interp.batch(text);
         let end = interp.finish(outcome, false);
-        let stats = interp.stats;
-        engine
-            .controls
-            .request_ended(self.core.spid, "batch", &stats);
-        end
+        interp.respond(end, text)
+    }
+
+    /// Runs a batch that the tester's controls neither count nor disturb.
+    pub(crate) fn run_uncounted(&mut self, text: &str, sink: &mut dyn ResultSink) {
+        let mut interp = interpreter(&mut self.core, sink, false, Observed::unnoticed());
+        let outcome = interp.batch(text);
+        interp.finish(outcome, false);
     }
 
     /// Runs a remote procedure call.
     pub fn rpc(&mut self, request: RpcRequest, sink: &mut dyn ResultSink) -> RequestEnd {
-        let engine = Arc::clone(&self.core.engine);
         let label = match &request.procedure {
             RpcProcedure::Name(name) => name.clone(),
             RpcProcedure::Id(id) => well_known(*id).to_owned(),
         };
-        engine.controls.request_started(self.core.spid, &label);
-        let mut interp = interpreter(&mut self.core, sink, true);
+        let mut interp = interpreter(&mut self.core, sink, true, Observed::new(label));
         let outcome = interp.remote_call(request);
         let end = interp.finish(outcome, true);
-        let stats = interp.stats;
-        engine
-            .controls
-            .request_ended(self.core.spid, &label, &stats);
-        end
+        interp.respond(end, "")
     }
 
     /// Serves a transaction-manager request.
@@ -111,13 +114,12 @@ impl Session {
         request: TransactionRequest,
         sink: &mut dyn ResultSink,
     ) -> RequestEnd {
-        let mut interp = interpreter(&mut self.core, sink, false);
-        let outcome = match interp.transaction_request(request) {
-            Ok(()) => Ok(()),
-            Err(Failure::Stop(stop)) => Err(stop),
-            Err(Failure::Error(error, _)) => interp.report(&error, &batch_frame()),
-        };
-        interp.finish(outcome, false)
+        let observed = Observed::new("transaction".to_owned());
+        let mut interp = interpreter(&mut self.core, sink, false, observed);
+        let outcome = interp.transaction_request(request);
+        let outcome = interp.settle(outcome);
+        let end = interp.finish(outcome, false);
+        interp.respond(end, "")
     }
 
     /// Resets the session before its next request (RESETCONNECTION): settings, transaction, and what
@@ -145,7 +147,12 @@ impl Drop for Session {
     }
 }
 
-fn interpreter<'a>(core: &'a mut Core, sink: &'a mut dyn ResultSink, rpc: bool) -> Interp<'a> {
+fn interpreter<'a>(
+    core: &'a mut Core,
+    sink: &'a mut dyn ResultSink,
+    rpc: bool,
+    observed: Observed,
+) -> Interp<'a> {
     core.caught.clear();
     core.try_depth = 0;
     core.nest_level = 0;
@@ -156,6 +163,7 @@ fn interpreter<'a>(core: &'a mut Core, sink: &'a mut dyn ResultSink, rpc: bool) 
         rpc,
         ended: false,
         stats: crate::access::Stats::default(),
+        observed,
     }
 }
 
@@ -184,6 +192,10 @@ impl Interp<'_> {
                 return self.report(&error, &batch_frame());
             }
         };
+        let entered = self.enter_text(text, &module);
+        if entered.is_err() {
+            return self.settle(entered);
+        }
         let mut frame = super::interp::call::new_frame(&module, 0, self.core.user);
         if let Err(error) = self.precompile(&module, &frame) {
             self.core.error = error.number;
@@ -221,7 +233,10 @@ impl Interp<'_> {
         };
         let args = super::interp::call::rpc_arguments(request.params);
         let outcome = match name {
-            Ok(name) => self.call(&name, args, &mut frame),
+            Ok(name) => match self.enter_procedure(&name) {
+                Ok(()) => self.call(&name, args, &mut frame),
+                Err(failure) => Err(failure),
+            },
             Err(error) => Err(error.into()),
         };
         let returned = match outcome {
@@ -258,6 +273,28 @@ impl Interp<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the client of an error outside of all statements.
+    fn settle(&mut self, outcome: Result<(), Failure>) -> Result<(), Stop> {
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(Failure::Stop(stop)) => Err(stop),
+            Err(Failure::Error(error, _)) => {
+                self.core.error = error.number;
+                self.report(&error, &batch_frame())
+            }
+        }
+    }
+
+    /// Counts the request and gives the tester's rules their last chance before the response is sent.
+    fn respond(&mut self, end: RequestEnd, text: &str) -> RequestEnd {
+        let outcome = self.leave(text);
+        match self.settle(outcome) {
+            Ok(()) => end,
+            Err(Stop::Attention) => RequestEnd::Attention,
+            Err(_) => RequestEnd::Close,
+        }
     }
 
     /// Ends the response: the last DONE, the fate of a doomed transaction, the fate of the connection.

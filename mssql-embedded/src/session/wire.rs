@@ -1,5 +1,6 @@
 //! The seam between the wire and the interpreter: what a request is and where results go.
 
+use crate::controls::Traffic;
 use crate::error::SqlError;
 use crate::value::{DataType, Value};
 
@@ -86,6 +87,8 @@ pub trait ResultSink {
     /// Whether the client has sent an attention or hung up; asked at statement ends, every few
     /// thousand rows, and about every 20 ms while waiting for a lock or in WAITFOR.
     fn interrupted(&mut self) -> Option<Interrupt>;
+    /// The bytes of the request and its answer that were not yet told.
+    fn traffic(&mut self) -> Traffic;
 }
 
 /// The client hung up.

@@ -1,5 +1,7 @@
 //! What the wire needs of an engine, so that the protocol can be tested without one.
 
+use std::net::TcpStream;
+
 use crate::error::SqlResult;
 use crate::session::{
     LoginAck, LoginRequest, RequestEnd, ResultSink, RpcRequest, TransactionRequest,
@@ -16,6 +18,9 @@ pub(crate) trait Backend: Clone + Send + 'static {
 
 /// One client's session. Dropping it rolls back what is open.
 pub(crate) trait BackendSession {
+    /// The connection can be ended from elsewhere through this socket.
+    fn attach(&mut self, socket: TcpStream);
+
     /// Runs a SQL batch.
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd;
 

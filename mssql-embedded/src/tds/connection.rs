@@ -47,7 +47,8 @@ pub(crate) fn serve<B: Backend>(
     let mut response = Response::new(link, version, stopping);
     let session = login.and_then(|login| log_in(backend, &login, &mut response));
     match session {
-        Ok(session) => {
+        Ok(mut session) => {
+            session.attach(response.link.socket()?);
             response.finish()?;
             Connection {
                 response,
@@ -161,7 +162,7 @@ impl<S: BackendSession> Connection<S> {
                     return Err(error);
                 }
             };
-            self.response.begin();
+            self.response.begin(message.len());
             let end = self.request(head, &message);
             message.clear();
             message.shrink_to(KEEP_BYTES);

@@ -1,5 +1,6 @@
 //! The engine as the backend of the wire.
 
+use std::net::TcpStream;
 use std::sync::Arc;
 
 use super::backend::{Backend, BackendSession};
@@ -18,6 +19,10 @@ impl Backend for Arc<Engine> {
 }
 
 impl BackendSession for Session {
+    fn attach(&mut self, socket: TcpStream) {
+        Session::attach(self, socket);
+    }
+
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
         Session::batch(self, text, sink)
     }

@@ -85,6 +85,11 @@ impl Link {
         })
     }
 
+    /// Another handle of the socket, to end the connection from elsewhere.
+    pub(crate) fn socket(&self) -> io::Result<TcpStream> {
+        self.tcp.try_clone()
+    }
+
     /// How long a read may take; a client that has not logged in must not hold a thread forever.
     pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.tcp.set_read_timeout(timeout)

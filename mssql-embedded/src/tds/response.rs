@@ -10,6 +10,7 @@ use super::token;
 use super::type_out::{put_type, put_value};
 use super::version::Version;
 use super::write::Put;
+use crate::controls::Traffic;
 use crate::error::SqlError;
 use crate::session::{ColumnMeta, Disconnected, Done, DoneKind, EnvChange, Interrupt, ResultSink};
 use crate::value::{DataType, Value};
@@ -33,6 +34,12 @@ pub(crate) struct Response {
     attention: bool,
     fatal: bool,
     polled: Instant,
+    /// The bytes of the request that nobody has asked about yet.
+    received: u64,
+    /// How much of the response was sent.
+    drained: u64,
+    /// How much of the response has been told.
+    told: u64,
 }
 
 impl Response {
@@ -48,12 +55,18 @@ impl Response {
             attention: false,
             fatal: false,
             polled: Instant::now(),
+            received: 0,
+            drained: 0,
+            told: 0,
         }
     }
 
-    /// Prepares for a new request.
-    pub(crate) fn begin(&mut self) {
+    /// Prepares for the answer to a request of so many bytes.
+    pub(crate) fn begin(&mut self, received: usize) {
         self.polled = Instant::now();
+        self.received = received as u64;
+        self.drained = 0;
+        self.told = 0;
     }
 
     /// Where tokens of the login are appended.
@@ -112,10 +125,12 @@ impl Response {
     }
 
     fn send_if_large(&mut self) -> Result<(), Disconnected> {
-        if self.out.len() > SEND_ABOVE {
+        let before = self.out.len();
+        if before > SEND_ABOVE {
             self.link
                 .drain(PacketKind::Response, &mut self.out)
                 .map_err(|_| Disconnected)?;
+            self.drained += (before - self.out.len()) as u64;
         }
         Ok(())
     }
@@ -214,6 +229,17 @@ impl ResultSink for Response {
         self.release();
         token::put_env_change(change, self.out.tokens());
         Ok(())
+    }
+
+    fn traffic(&mut self) -> Traffic {
+        // The DONE that is held back will be sent as well.
+        let held = u64::from(self.held.is_some()) * token::DONE_BYTES;
+        let sent = self.drained + self.out.len() as u64 + held;
+        let told = std::mem::replace(&mut self.told, sent);
+        Traffic {
+            received: std::mem::take(&mut self.received),
+            sent: sent.saturating_sub(told),
+        }
     }
 
     fn interrupted(&mut self) -> Option<Interrupt> {

@@ -37,6 +37,9 @@ const PRODUCT: &str = "Microsoft SQL Server";
 /// A message is cut here; RAISERROR and THROW never exceed 2,047 characters anyway.
 const MESSAGE_UNITS: u16 = 8000;
 
+/// The length of a DONE token since TDS 7.2.
+pub(crate) const DONE_BYTES: u64 = 13;
+
 /// A DONE, DONEPROC or DONEINPROC.
 pub(crate) fn put_done(done: &Done, more: bool, version: Version, out: &mut Vec<u8>) {
     let token = match done.kind {

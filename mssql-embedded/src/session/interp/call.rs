@@ -241,6 +241,7 @@ impl Interp<'_> {
         }
         let (params, values): (Vec<_>, Vec<_>) = params.into_iter().unzip();
         let module = crate::session::compile_text(text, params, self.core)?;
+        self.enter_text(text, &module)?;
         let mut frame = new_frame(&module, caller.depth + 1, caller.user);
         frame.values[..values.len()].clone_from_slice(&values);
         self.precompile(&module, &frame)?;

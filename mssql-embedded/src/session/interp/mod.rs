@@ -2,6 +2,7 @@
 
 pub mod call;
 mod errors;
+mod observe;
 mod query;
 mod set;
 mod system;
@@ -22,6 +23,7 @@ use super::{Core, Disconnected, Done, DoneKind, Interrupt, Module, ResultSink};
 
 use errors::Origin;
 pub use errors::Stop;
+pub(super) use observe::Observed;
 
 /// How a statement hands on control.
 #[derive(Debug, PartialEq)]
@@ -81,6 +83,8 @@ pub struct Interp<'a> {
     pub ended: bool,
     /// What all statements of the request did.
     pub stats: Stats,
+    /// How the tester's controls see the request.
+    pub(super) observed: Observed,
 }
 
 impl Interp<'_> {
@@ -116,7 +120,7 @@ impl Interp<'_> {
             StmtKind::Goto(label) => Ok(Flow::Goto(label.name.clone())),
             StmtKind::Label(_) => Ok(Flow::Next),
             StmtKind::TryCatch { body, handler } => self.run_try(body, handler, module, frame),
-            _ => match self.leaf(stmt, module, frame) {
+            _ => match self.observe(stmt, module, |run| run.leaf(stmt, module, frame)) {
                 Ok(flow) => Ok(flow),
                 Err(Failure::Stop(stop)) => Err(stop),
                 Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
@@ -162,9 +166,11 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Option<bool>, Stop> {
-        let outcome = self.evaluate(stmt, module, frame, |bound, env| match &bound.kind {
-            BoundKind::Condition(cond) => test(cond, env),
-            _ => Ok(None),
+        let outcome = self.observe(stmt, module, |run| {
+            run.evaluate(stmt, module, frame, |bound, env| match &bound.kind {
+                BoundKind::Condition(cond) => test(cond, env),
+                _ => Ok(None),
+            })
         });
         match outcome {
             Ok(answer) => {
@@ -298,7 +304,7 @@ impl Interp<'_> {
             StmtKind::SetOption(option) => self.set_option(option, stmt, module, frame)?,
             StmtKind::Exec(exec) => self.exec(exec, stmt, module, frame)?,
             StmtKind::BeginTran(name) => self.begin_tran(name.as_ref(), frame)?,
-            StmtKind::Commit(_) => self.commit_tran()?,
+            StmtKind::Commit(_) => self.commit_tran(&module.qualified)?,
             StmtKind::Rollback(name) => self.rollback_tran(name.as_ref(), frame)?,
             StmtKind::SaveTran(name) => self.save_tran(name, frame)?,
             StmtKind::Use(database) => self.use_database(&database.name)?,

@@ -2,6 +2,7 @@
 
 use crate::access::Latch;
 use crate::ast::{IsolationLevel, TranName};
+use crate::controls::Moment;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::session::{EnvChange, TransactionRequest};
@@ -52,8 +53,8 @@ impl Interp<'_> {
         Ok(())
     }
 
-    /// COMMIT.
-    pub fn commit_tran(&mut self) -> Result<Flow, Failure> {
+    /// COMMIT in a procedure (`schema.name`, or empty).
+    pub fn commit_tran(&mut self, procedure: &str) -> Result<Flow, Failure> {
         match self.core.trancount {
             0 => {
                 return Err(SqlError::new(
@@ -64,7 +65,7 @@ impl Interp<'_> {
             }
             _ if self.core.doomed => return Err(doomed().into()),
             1 => {
-                self.commit_now()?;
+                self.commit_now(procedure)?;
             }
             n => self.core.trancount = n - 1,
         }
@@ -72,9 +73,9 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
-    fn commit_now(&mut self) -> Result<(), Failure> {
+    fn commit_now(&mut self, procedure: &str) -> Result<(), Failure> {
         let engine = std::sync::Arc::clone(&self.core.engine);
-        engine.controls.before_commit(self.core.spid)?;
+        self.moment(Moment::Commit, procedure, "")?;
         let mut latch = Latch::new(&engine);
         let mut descriptor = 0;
         if let Some(txn) = self.core.txn.take() {
@@ -85,7 +86,7 @@ impl Interp<'_> {
         self.core.trancount = 0;
         self.core.savepoints.clear();
         self.core.snapshot = None;
-        engine.controls.after_commit(self.core.spid)?;
+        self.moment(Moment::Committed, procedure, "")?;
         self.sink
             .env_change(&EnvChange::CommitTransaction(descriptor))?;
         Ok(())
@@ -202,7 +203,7 @@ impl Interp<'_> {
                 self.begin((!name.is_empty()).then_some(name))
             }
             TransactionRequest::Commit { begin, .. } => {
-                self.commit_tran()?;
+                self.commit_tran("")?;
                 self.begin_again(begin)
             }
             TransactionRequest::Rollback { name, begin } => {

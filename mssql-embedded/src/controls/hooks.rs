@@ -1,0 +1,207 @@
+//! The engine's side of the controls: armed rules, counters and live sessions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::counters::Book;
+use super::sessions::Sessions;
+use super::{Event, Gate, Snapshot, Traffic, Trigger};
+use crate::access::Stats;
+use crate::error::SqlError;
+
+/// Rules are armed.
+const RULES: u8 = 1;
+/// Statements are counted one by one.
+const STATEMENTS: u8 = 2;
+
+/// What a rule does.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// Raise an error.
+    Fail(SqlError),
+    /// End the connection without a word.
+    Cut,
+    /// Hold the session.
+    Pause(Arc<Gate>),
+}
+
+/// What a finished request cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// The name it is counted under.
+    pub(crate) label: &'a str,
+    /// What its statements did.
+    pub(crate) stats: Stats,
+    /// How long it took.
+    pub(crate) time: Duration,
+    /// What went over the wire.
+    pub(crate) traffic: Traffic,
+}
+
+/// What the engine asks and tells while it runs requests.
+#[derive(Debug, Default)]
+pub(crate) struct Hooks {
+    /// What is being looked for, so that an unobserved engine pays one load per statement.
+    watching: AtomicU8,
+    rules: Mutex<Rules>,
+    book: Mutex<Book>,
+    pub(super) sessions: Mutex<Sessions>,
+}
+
+#[derive(Debug, Default)]
+struct Rules {
+    next_id: u64,
+    armed: Vec<Armed>,
+}
+
+#[derive(Debug)]
+struct Armed {
+    id: u64,
+    trigger: Trigger,
+    action: Action,
+    matched: u64,
+    fired: Arc<AtomicU64>,
+}
+
+impl Hooks {
+    /// Whether anything is to be done at statements.
+    pub(crate) fn watching(&self) -> bool {
+        self.watching.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether rules are armed.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.watching.load(Ordering::Acquire) & RULES != 0
+    }
+
+    /// Whether statements are counted one by one.
+    pub(crate) fn counts_statements(&self) -> bool {
+        self.watching.load(Ordering::Acquire) & STATEMENTS != 0
+    }
+
+    /// What the rules demand at an event, in the order in which they were armed. An error or a cut
+    /// is the last one.
+    pub(crate) fn actions(&self, event: &Event<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for rule in &mut self.rules.lock().armed {
+            if !rule.trigger.matches(event) {
+                continue;
+            }
+            let nth = rule.matched;
+            rule.matched += 1;
+            if !rule.trigger.acts_on(nth) {
+                continue;
+            }
+            rule.fired.fetch_add(1, Ordering::AcqRel);
+            actions.push(rule.action.clone());
+            if !matches!(rule.action, Action::Pause(_)) {
+                break;
+            }
+        }
+        actions
+    }
+
+    pub(super) fn arm(&self, trigger: Trigger, action: Action) -> (u64, Arc<AtomicU64>) {
+        let fired = Arc::new(AtomicU64::new(0));
+        let mut rules = self.rules.lock();
+        rules.next_id += 1;
+        let id = rules.next_id;
+        rules.armed.push(Armed {
+            id,
+            trigger,
+            action,
+            matched: 0,
+            fired: Arc::clone(&fired),
+        });
+        self.watching.fetch_or(RULES, Ordering::AcqRel);
+        (id, fired)
+    }
+
+    pub(super) fn disarm(&self, id: u64) {
+        self.retain(|rule| rule.id != id);
+    }
+
+    pub(super) fn disarm_all(&self) {
+        self.retain(|_| false);
+    }
+
+    fn retain(&self, keep: impl Fn(&Armed) -> bool) {
+        let mut rules = self.rules.lock();
+        rules.armed.retain(keep);
+        if rules.armed.is_empty() {
+            self.watching.fetch_and(!RULES, Ordering::AcqRel);
+        }
+    }
+
+    /// A request has run; its answer is not sent yet, so a client that has the answer finds the
+    /// request counted.
+    pub(crate) fn request_ended(&self, request: &Request<'_>) {
+        self.book.lock().request(request);
+    }
+
+    /// A statement of a procedure (`schema.name`, or empty) has run.
+    pub(crate) fn statement_ended(&self, procedure: &str, text: &str, stats: &Stats) {
+        self.book.lock().statement(procedure, text, stats);
+    }
+
+    pub(super) fn watch_statements(&self, on: bool) {
+        if on {
+            self.watching.fetch_or(STATEMENTS, Ordering::AcqRel);
+        } else {
+            self.watching.fetch_and(!STATEMENTS, Ordering::AcqRel);
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.book.lock().snapshot()
+    }
+
+    pub(super) fn reset_counters(&self) {
+        *self.book.lock() = Book::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Moment;
+    use super::*;
+
+    fn commit() -> Event<'static> {
+        Event {
+            moment: Moment::Commit,
+            spid: 51,
+            procedure: "",
+            request: "batch",
+            text: "",
+        }
+    }
+
+    /// Disarming the last rule gives the engine its speed back.
+    #[test]
+    fn watching_ends_with_the_last_rule() {
+        let hooks = Hooks::default();
+        let (first, _) = hooks.arm(Trigger::commit(), Action::Cut);
+        let (second, _) = hooks.arm(Trigger::commit(), Action::Cut);
+        hooks.disarm(first);
+        assert!(hooks.has_rules());
+        hooks.disarm(second);
+        assert!(!hooks.watching());
+    }
+
+    /// A rule that has done its work lets the next one act.
+    #[test]
+    fn a_spent_rule_makes_way() {
+        let hooks = Hooks::default();
+        let (_, cuts) = hooks.arm(Trigger::commit(), Action::Cut);
+        let error = SqlError::new(50_001, "second");
+        let (_, failures) = hooks.arm(Trigger::commit(), Action::Fail(error));
+        assert!(matches!(hooks.actions(&commit())[..], [Action::Cut]));
+        assert!(matches!(hooks.actions(&commit())[..], [Action::Fail(_)]));
+        assert!(hooks.actions(&commit()).is_empty());
+        assert_eq!(cuts.load(Ordering::Acquire), 1);
+        assert_eq!(failures.load(Ordering::Acquire), 1);
+    }
+}

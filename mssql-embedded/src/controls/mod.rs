@@ -1,0 +1,134 @@
+//! What a tester can see and steer: time, failures, connections, interleavings, counters, switches.
+//!
+//! ```
+//! use mssql_embedded::{Server, SqlError, Trigger};
+//!
+//! let server = Server::builder().start()?;
+//! let controls = server.controls();
+//! // The second UPDATE of any session is chosen as a deadlock victim.
+//! let update = Trigger::statement().containing("UPDATE").after(1);
+//! let rule = controls.fail(update, SqlError::with(1205, 13, 51, "chosen by the test"));
+//! // … let the code under test run, then:
+//! assert_eq!(rule.fired(), 0);
+//! # Ok::<(), mssql_embedded::StartError>(())
+//! ```
+//!
+//! The engine calls [`Hooks`] at the moments a [`Trigger`] can name. As long as no rule is armed and
+//! no statement is watched, that costs one load of an atomic.
+
+mod admin;
+mod counters;
+mod gate;
+mod hooks;
+mod locks;
+mod pause;
+mod sessions;
+mod trigger;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use counters::{Counters, Snapshot, StatementCounters, Traffic};
+pub(crate) use gate::Gate;
+pub(crate) use hooks::{Action, Hooks, Request};
+pub use pause::{Pause, Rule};
+pub use trigger::Trigger;
+pub(crate) use trigger::{Event, Moment};
+
+use crate::engine::Engine;
+use crate::error::SqlError;
+
+/// The controls of one engine. Clones steer the same engine, and keep it alive.
+#[derive(Clone)]
+pub struct Controls {
+    engine: Arc<Engine>,
+}
+
+impl fmt::Debug for Controls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controls").finish_non_exhaustive()
+    }
+}
+
+impl Controls {
+    /// The controls of an engine.
+    pub fn new(engine: &Arc<Engine>) -> Self {
+        Self {
+            engine: Arc::clone(engine),
+        }
+    }
+
+    /// Lets time pass without waiting: SYSUTCDATETIME() and its kin move, and every running lock
+    /// timeout and WAITFOR has `by` less to go.
+    pub fn advance(&self, by: Duration) {
+        self.engine.clock.advance(by);
+    }
+
+    /// Sets the wall clock forward or back by milliseconds, as an administrator would. Running lock
+    /// timeouts and WAITFOR do not notice.
+    pub fn shift_utc(&self, by_ms: i64) {
+        self.engine.clock.shift_utc(by_ms);
+    }
+
+    /// The engine's time, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.engine.clock.unix_ms()
+    }
+
+    /// Raises an error where `trigger` says, instead of going on. The error takes its course as if
+    /// the statement had raised it: TRY…CATCH sees it, XACT_ABORT applies, 1205 rolls back, and
+    /// severity 20 or above ends the connection.
+    pub fn fail(&self, trigger: Trigger, error: SqlError) -> Rule {
+        self.arm(trigger, Action::Fail(error))
+    }
+
+    /// Cuts the connection where `trigger` says. The client hears nothing of its request; what the
+    /// session had open is rolled back.
+    ///
+    /// With [`Trigger::committed`] or [`Trigger::response`] the work is done and only the news is
+    /// lost.
+    pub fn cut(&self, trigger: Trigger) -> Rule {
+        self.arm(trigger, Action::Cut)
+    }
+
+    /// Holds the sessions that come to where `trigger` says until the returned handle lets them go.
+    /// They hold their locks meanwhile, and nothing else: other sessions run.
+    ///
+    /// With [`Trigger::response`] the request has been served and its answer is held back.
+    pub fn pause(&self, trigger: Trigger) -> Pause {
+        let gate = Arc::new(Gate::default());
+        let rule = self.arm(trigger, Action::Pause(Arc::clone(&gate)));
+        Pause::new(rule, gate)
+    }
+
+    /// Disarms every rule. Sessions that are paused stay so until their [`Pause`] lets them go.
+    pub fn disarm_all(&self) {
+        self.engine.hooks.disarm_all();
+    }
+
+    /// All counters so far.
+    pub fn counters(&self) -> Snapshot {
+        self.engine.hooks.snapshot()
+    }
+
+    /// Sets all counters to zero.
+    pub fn reset_counters(&self) {
+        self.engine.hooks.reset_counters();
+    }
+
+    /// Whether to count statements one by one as well ([`Snapshot::statements`]). Off at first,
+    /// because it costs a look at the text of each statement.
+    pub fn watch_statements(&self, on: bool) {
+        self.engine.hooks.watch_statements(on);
+    }
+
+    fn arm(&self, trigger: Trigger, action: Action) -> Rule {
+        let (id, fired) = self.engine.hooks.arm(trigger, action);
+        Rule::new(self.clone(), id, fired)
+    }
+
+    fn disarm(&self, id: u64) {
+        self.engine.hooks.disarm(id);
+    }
+}
