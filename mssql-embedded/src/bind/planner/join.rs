@@ -111,17 +111,17 @@ impl Planner {
             let LeafKind::Table(table) = &leaf.kind else {
                 return Ok(false);
             };
-            if table.hints.force_seek || table.hints.indexes.is_some() {
-                return Ok(false);
-            }
             let before: Vec<&Cond> = conds.iter().collect();
             let mut after = before.clone();
             after[replaced] = join;
             let mut with = available.clone();
             with.insert(slot);
-            let before = self.table_path(table, &leaf.slots, &before, available, true)?;
-            let after = self.table_path(table, &leaf.slots, &after, &with, false)?;
-            return Ok(before.rank.equal == 0 && !before.rank.first_rows && after.rank.equal > 0);
+            // A hint may leave no path at all without the join (FORCESEEK, 8622).
+            let before =
+                without_path(self.table_path(table, &leaf.slots, &before, available, true))?;
+            let after = without_path(self.table_path(table, &leaf.slots, &after, &with, false))?;
+            let seeks = after.is_some_and(|p| p.rank.equal > 0);
+            return Ok(seeks && before.is_none_or(|p| p.rank.equal == 0 && !p.rank.first_rows));
         }
         Ok(false)
     }
@@ -406,5 +406,14 @@ pub(super) fn filter(node: Node, conds: Vec<Cond>) -> Node {
             cond,
         },
         None => node,
+    }
+}
+
+/// A path, or `None` where the hints of the table forbid every one of them.
+fn without_path<T>(path: SqlResult<T>) -> SqlResult<Option<T>> {
+    match path {
+        Ok(path) => Ok(Some(path)),
+        Err(error) if error.number == 8622 => Ok(None),
+        Err(error) => Err(error),
     }
 }
