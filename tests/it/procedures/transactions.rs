@@ -107,3 +107,27 @@ async fn duplicate_event_undoes_the_ack_and_keeps_the_lease() {
         "and gone after the ack"
     );
 }
+
+/// A duplicate event undoes the whole append, whether it was there before or comes twice.
+#[tokio::test]
+async fn duplicate_event_undoes_the_append() {
+    let schema = TestSchema::new();
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    let append = |ids: &[u32]| {
+        let events: Vec<_> = ids
+            .iter()
+            .map(|id| format!(r#"{{"event_id":{id},"payload":"e","payload_bytes":1}}"#))
+            .collect();
+        format!(
+            "EXEC [$(schema)].append_with_execution @instance_id = N'order', @execution_id = 1, @history = N'[{}]';",
+            events.join(",")
+        )
+    };
+    session.run(&append(&[1, 2])).await.expect("new events");
+    assert_eq!(session.run(&append(&[3, 2])).await.err(), Some(51006));
+    assert_eq!(session.run(&append(&[4, 4])).await.err(), Some(51006));
+    assert_eq!(session.number("SELECT @@TRANCOUNT AS n;").await, 0);
+    let stored = "SELECT COUNT(*) AS n FROM [$(schema)].history;";
+    assert_eq!(session.number(stored).await, 2);
+}
