@@ -231,8 +231,8 @@ fn check_clustered(table: &TableDef, spec: &IndexSpec<'_>) -> SqlResult<()> {
     })
 }
 
-/// Columns of a PRIMARY KEY become NOT NULL, unless they were declared NULL (8111). A table that
-/// exists already has nullable columns only because they were declared or left so.
+/// Columns of a PRIMARY KEY become NOT NULL while the table is being created; those of a table that
+/// exists already must be so (8111).
 fn make_not_null(
     table: &mut TableDef,
     spec: &IndexSpec<'_>,

@@ -9,7 +9,7 @@ use crate::catalog::{
 use crate::error::{SqlError, SqlResult};
 use crate::value::{BareLength, DataType};
 
-use super::index_def::{IndexSpec, add_index, index_from_ast};
+use super::index_def::{IndexSpec, add_index, index_from_ast, nullable_key};
 use super::rules::{bind_default, bind_row_rules, computed_type};
 use super::{BindContext, VariableMap, errors, fold, resolve_collation, resolve_type};
 
@@ -79,11 +79,35 @@ pub fn table_def_from_ast(
         _ => false,
     });
     for (constraint, column) in all {
+        refuse_null_key(&table, constraint, columns, database)?;
         let column = column.map(|c| c.name.name.as_str());
         add_one(&mut table, constraint, column, taken, database)?;
     }
     validate(&table, database)?;
     Ok(table)
+}
+
+/// 8111: a column declared NULL cannot be part of the PRIMARY KEY; one that says nothing becomes NOT
+/// NULL by it.
+fn refuse_null_key(
+    table: &TableDef,
+    constraint: &TableConstraint,
+    columns: &[ColumnDef],
+    database: &Database,
+) -> SqlResult<()> {
+    let ConstraintKind::PrimaryKey { columns: keys, .. } = &constraint.kind else {
+        return Ok(());
+    };
+    let same = |a: &str, b: &str| fold(database, a) == fold(database, b);
+    let declared_null = |name: &str| {
+        columns
+            .iter()
+            .any(|c| same(&c.name.name, name) && c.nullable == Some(true))
+    };
+    if keys.iter().any(|k| declared_null(&k.name.name)) {
+        return Err(nullable_key(table));
+    }
+    Ok(())
 }
 
 /// Appends columns to a definition, without their inline constraints.
