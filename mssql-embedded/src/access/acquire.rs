@@ -167,10 +167,10 @@ impl Access<'_, '_> {
         self.latch.locks.release(self.owner, grip);
     }
 
-    /// Counts a row that was looked at; now and then lets others have the latch and asks whether to go on.
-    pub(super) fn count_row(&mut self) -> SqlResult<()> {
-        self.stats.rows_read += 1;
-        if self.latch.count_row()
+    /// Before every row: now and then lets others have the latch and asks whether to go on. Nothing read
+    /// before may be relied on afterwards.
+    pub(super) fn give_way(&mut self) -> SqlResult<()> {
+        if self.latch.give_way()
             && let Some(interrupt) = (self.interrupted)()
         {
             return Err(errors::interrupt_error(interrupt));

@@ -17,8 +17,8 @@ use crate::storage::{CommitSeq, Found, Key, Row, is_empty_range};
 pub struct Cursor {
     table: Arc<TableDef>,
     tree: Tree,
-    low: Bound<Vec<u8>>,
-    high: Bound<Vec<u8>>,
+    low: Bound<Key>,
+    high: Bound<Key>,
     reverse: bool,
     mode: ReadMode,
     /// Both bounds are the same key, so at most one row can be found.
@@ -60,8 +60,8 @@ impl Cursor {
         Self {
             table: Arc::clone(table),
             tree: Tree::index(table, index),
-            low,
-            high,
+            low: low.map(Key::from),
+            high: high.map(Key::from),
             reverse,
             mode,
             point,
@@ -104,11 +104,12 @@ impl Cursor {
             return self.next_unlocked(a, snapshot);
         }
         while self.state == Progress::Reading {
-            a.count_row()?;
+            a.give_way()?;
             let Some(key) = self.first_key(a) else {
                 self.finish(a)?;
                 continue;
             };
+            a.stats.rows_read += 1;
             match self.visit(a, &key)? {
                 Visit::Found(found) => {
                     self.pass(&key);
@@ -203,18 +204,12 @@ impl Cursor {
         snapshot: Option<CommitSeq>,
     ) -> SqlResult<Option<Found>> {
         while self.state == Progress::Reading {
-            a.count_row()?;
-            let (low, high) = (as_slice(&self.low), as_slice(&self.high));
-            let (key, found) = if is_empty_range(low, high) {
+            a.give_way()?;
+            let Some((key, found)) = self.step_unlocked(a, snapshot) else {
                 self.state = Progress::Finished;
                 break;
-            } else {
-                let Some(step) = self.step_unlocked(a, snapshot) else {
-                    self.state = Progress::Finished;
-                    break;
-                };
-                step
             };
+            a.stats.rows_read += 1;
             self.pass(&key);
             if let Some((row, locator)) = found {
                 return Ok(Some(Found { row, locator }));
@@ -232,6 +227,9 @@ impl Cursor {
     ) -> Option<(Key, Option<(Row, Key)>)> {
         let store = &a.latch.store;
         let bounds = (as_slice(&self.low), as_slice(&self.high));
+        if is_empty_range(bounds.0, bounds.1) {
+            return None;
+        }
         let txn = a.txn.id;
         match self.tree.entries(store)? {
             Entries::Rows(rows) => {
@@ -383,7 +381,7 @@ impl Cursor {
     }
 
     fn pass(&mut self, key: &Key) {
-        let passed = Bound::Excluded(key.to_vec());
+        let passed = Bound::Excluded(Key::clone(key));
         if self.reverse {
             self.high = passed;
         } else {
@@ -404,8 +402,8 @@ impl Cursor {
     /// Locks the gap at the upper end of the range; tells whether that took a wait.
     fn lock_end(&mut self, a: &mut Access<'_, '_>) -> SqlResult<bool> {
         let beyond = match &self.high {
-            Bound::Included(key) => Some(Bound::Excluded(key.as_slice())),
-            Bound::Excluded(key) => Some(Bound::Included(key.as_slice())),
+            Bound::Included(key) => Some(Bound::Excluded(&**key)),
+            Bound::Excluded(key) => Some(Bound::Included(&**key)),
             Bound::Unbounded => None,
         };
         let end = match beyond {
@@ -421,6 +419,6 @@ impl Cursor {
     }
 }
 
-fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-    bound.as_ref().map(Vec::as_slice)
+fn as_slice(bound: &Bound<Key>) -> Bound<&[u8]> {
+    bound.as_ref().map(|key| &**key)
 }

@@ -49,9 +49,9 @@ impl<'e> Latch<'e> {
         Txn::begin(&mut self.guard, owner)
     }
 
-    /// Counts a row that was looked at. True when it is time to ask whether the client wants to stop;
+    /// Counts a row about to be looked at. True when it is time to ask whether the client wants to stop;
     /// other sessions that wanted the latch have then had it.
-    pub(super) fn count_row(&mut self) -> bool {
+    pub(super) fn give_way(&mut self) -> bool {
         self.rows += 1;
         if self.rows < ROWS_PER_TURN {
             return false;

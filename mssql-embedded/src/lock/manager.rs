@@ -5,12 +5,11 @@ use std::sync::Arc;
 use parking_lot::Condvar;
 
 use super::hash::FastMap;
-use super::table::{Grant, Grip, Owner, Slot, Span, TableUse, Verdict, Wait, Waiter, brief_place};
-use super::{LockOwner, Mode, Resource, Strength};
-use crate::catalog::ObjectId;
+use super::table::{Grant, Grip, Owner, Slot, Span, Verdict, Wait, Waiter, brief_place};
+use super::{LockOwner, Mode, Resource};
 
-/// How many row locks later a failed escalation is tried again.
-const ESCALATION_RETRY: u32 = 1250;
+/// Beyond this many recycled slots the memory is given back when nothing is locked any more.
+const SLOTS_KEPT: usize = 1 << 16;
 
 /// A request for a lock.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,7 @@ pub enum Reply {
 /// All locks of the engine.
 #[derive(Debug, Default)]
 pub struct LockManager {
-    by_resource: FastMap<Resource, u32>,
+    pub(super) by_resource: FastMap<Resource, u32>,
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
     pub(super) owners: FastMap<LockOwner, Owner>,
@@ -144,172 +143,6 @@ impl LockManager {
         Arc::clone(&self.owners.entry(owner).or_default().signal)
     }
 
-    /// Gives back a brief lock, or undoes a durable request, leaving what was held before it.
-    pub fn release(&mut self, owner: LockOwner, grip: &Grip) {
-        let Some(slot) = self.slots.get_mut(grip.slot as usize) else {
-            return;
-        };
-        if slot.serial != grip.serial {
-            return;
-        }
-        let Some(g) = slot.grant_of(owner, grip.span == Span::Session) else {
-            return;
-        };
-        let grant = &mut slot.granted[g];
-        if grip.span == Span::Brief
-            && let Some(place) = brief_place(grip.mode)
-        {
-            grant.brief[place] = grant.brief[place].saturating_sub(1);
-        } else if grant.durable == grip.durable_after {
-            grant.durable = grip.durable_before;
-            if grip.durable_before.is_none() {
-                self.uncount_row_lock(owner, grip.slot);
-            }
-        }
-        self.refresh(grip.slot, owner, grip.span == Span::Session);
-    }
-
-    /// Releases everything the session holds briefly: a statement ended.
-    pub fn end_statement(&mut self, owner: LockOwner) {
-        let Some(state) = self.owners.get_mut(&owner) else {
-            return;
-        };
-        if std::mem::take(&mut state.counted) {
-            state.tables.values_mut().for_each(TableUse::reset);
-        }
-        for at in std::mem::take(&mut state.brief) {
-            for grant in &mut self.slots[at as usize].granted {
-                if grant.owner == owner {
-                    grant.brief = Default::default();
-                }
-            }
-            self.refresh(at, owner, false);
-        }
-    }
-
-    /// Releases everything but the session's own application locks: a transaction ended.
-    pub fn end_transaction(&mut self, owner: LockOwner) {
-        self.end_statement(owner);
-        let Some(state) = self.owners.get_mut(&owner) else {
-            return;
-        };
-        state.acquisitions = 0;
-        let held = std::mem::take(&mut state.held);
-        for at in held {
-            self.remove_grant(at, owner, false);
-        }
-        if let Some(state) = self.owners.get_mut(&owner) {
-            state.tables.clear();
-        }
-    }
-
-    /// Releases everything: the session ended.
-    pub fn end_session(&mut self, owner: LockOwner) {
-        self.cancel(owner);
-        self.end_transaction(owner);
-        let held = self
-            .owners
-            .get_mut(&owner)
-            .map(|o| std::mem::take(&mut o.held))
-            .unwrap_or_default();
-        for at in held {
-            self.remove_grant(at, owner, true);
-        }
-        self.owners.remove(&owner);
-    }
-
-    /// How many locks the session has taken in its transaction, for [`LockManager::release_since`].
-    pub fn acquisitions(&self, owner: LockOwner) -> u64 {
-        self.owners.get(&owner).map_or(0, |o| o.acquisitions)
-    }
-
-    /// Releases locks first taken after a savepoint. Conversions and table locks that came from
-    /// escalation stay, as they do in SQL Server.
-    pub fn release_since(&mut self, owner: LockOwner, acquisitions: u64) {
-        let Some(state) = self.owners.get(&owner) else {
-            return;
-        };
-        let later: Vec<u32> = state
-            .held
-            .iter()
-            .copied()
-            .filter(|at| {
-                let slot = &self.slots[*at as usize];
-                slot.grant_of(owner, false)
-                    .is_some_and(|g| slot.granted[g].order > acquisitions)
-            })
-            .collect();
-        for at in later {
-            if let Some(g) = self.slots[at as usize].grant_of(owner, false) {
-                self.slots[at as usize].granted[g].durable = None;
-                self.refresh(at, owner, false);
-            }
-        }
-    }
-
-    /// Releases one acquisition of an application lock; false if it is not held.
-    pub fn release_application(
-        &mut self,
-        owner: LockOwner,
-        resource: &Resource,
-        session: bool,
-    ) -> bool {
-        let Some(&at) = self.by_resource.get(resource) else {
-            return false;
-        };
-        let slot = &mut self.slots[at as usize];
-        let Some(g) = slot.grant_of(owner, session) else {
-            return false;
-        };
-        let grant = &mut slot.granted[g];
-        grant.count = grant.count.saturating_sub(1);
-        if grant.count == 0 {
-            grant.durable = None;
-            self.refresh(at, owner, session);
-        }
-        true
-    }
-
-    /// Exchanges the session's row locks on a table for a lock on the table, if it is available at
-    /// once.
-    pub fn escalate(&mut self, owner: LockOwner, table: ObjectId) -> bool {
-        let Some(state) = self.owners.get_mut(&owner) else {
-            return false;
-        };
-        let usage = state.tables.entry(table).or_default();
-        let writes = matches!(
-            usage.mode.strength,
-            Strength::IX | Strength::SIX | Strength::UIX
-        );
-        let reply = self.request(&Request {
-            owner,
-            resource: &Resource::Object(table),
-            mode: if writes { Mode::X } else { Mode::S },
-            span: Span::Transaction,
-            wait: None,
-        });
-        if !matches!(reply, Reply::Granted(_)) {
-            if let Some(usage) = self.table_use(owner, table) {
-                usage.threshold = usage.row_locks + ESCALATION_RETRY;
-            }
-            return false;
-        }
-        let rows: Vec<u32> = self.owners.get(&owner).map_or_else(Vec::new, |state| {
-            let of_table = |at: &u32| self.slots[*at as usize].resource.row_of() == Some(table);
-            state.held.iter().copied().filter(of_table).collect()
-        });
-        for at in rows {
-            if let Some(g) = self.slots[at as usize].grant_of(owner, false) {
-                self.slots[at as usize].granted[g].durable = None;
-                self.refresh(at, owner, false);
-            }
-        }
-        if let Some(usage) = self.table_use(owner, table) {
-            usage.reset();
-        }
-        true
-    }
-
     /// Whether any gap is protected at all.
     pub fn has_range_locks(&self) -> bool {
         self.range_grants > 0
@@ -351,10 +184,6 @@ impl LockManager {
                 .and_then(|o| o.tables.get(&table))
                 .is_some_and(|usage| usage.mode.table_covers_row(mode))
         })
-    }
-
-    fn table_use(&mut self, owner: LockOwner, table: ObjectId) -> Option<&mut TableUse> {
-        self.owners.get_mut(&owner)?.tables.get_mut(&table)
     }
 
     fn new_slot(&mut self, resource: Resource) -> u32 {
@@ -404,12 +233,10 @@ impl LockManager {
             grant.durable = Some(grant.durable.map_or(mode, |held| held.combine(mode)));
             grant.count += 1;
             if durable_before.is_none()
-                && let Some(table) = slot.resource.row_of()
+                && let Some((table, index)) = slot.resource.place()
             {
-                let usage = state.tables.entry(table).or_default();
-                usage.row_locks += 1;
                 state.counted = true;
-                escalation_due = usage.row_locks >= usage.threshold;
+                escalation_due = state.tables.entry(table).or_default().count(index);
             }
         }
         let grip = Grip {
@@ -430,7 +257,7 @@ impl LockManager {
         grip
     }
 
-    fn set_mode(&mut self, at: u32, g: usize, mode: Mode) {
+    pub(super) fn set_mode(&mut self, at: u32, g: usize, mode: Mode) {
         let slot = &mut self.slots[at as usize];
         let grant = &mut slot.granted[g];
         self.range_grants -= usize::from(grant.mode.is_range());
@@ -441,48 +268,6 @@ impl LockManager {
         {
             state.tables.entry(table).or_default().mode = mode;
         }
-    }
-
-    /// Recomputes a grant after something was taken from it, drops it if nothing is left, and serves
-    /// the queue.
-    fn refresh(&mut self, at: u32, owner: LockOwner, session: bool) {
-        let slot = &mut self.slots[at as usize];
-        let Some(g) = slot.grant_of(owner, session) else {
-            return;
-        };
-        let grant = &slot.granted[g];
-        let (before, after) = (grant.mode, grant.effective());
-        let (is_brief, is_empty) = (grant.is_brief(), grant.is_empty());
-        if !is_brief
-            && let Some(state) = self.owners.get_mut(&owner)
-            && let Some(i) = state.brief.iter().rposition(|b| *b == at)
-        {
-            state.brief.swap_remove(i);
-        }
-        if is_empty {
-            self.remove_grant(at, owner, session);
-        } else if before != after {
-            self.set_mode(at, g, after);
-            self.serve_queue(at);
-        }
-    }
-
-    fn remove_grant(&mut self, at: u32, owner: LockOwner, session: bool) {
-        let slot = &mut self.slots[at as usize];
-        if let Some(g) = slot.grant_of(owner, session) {
-            self.set_mode(at, g, Mode::plain(Strength::Null));
-            self.slots[at as usize].granted.swap_remove(g);
-        }
-        let slot = &self.slots[at as usize];
-        let still_held = slot.granted.iter().any(|g| g.owner == owner);
-        if let Some(state) = self.owners.get_mut(&owner) {
-            if still_held {
-                state.held.insert(at);
-            } else {
-                state.held.remove(&at);
-            }
-        }
-        self.serve_queue(at);
     }
 
     fn enqueue(&mut self, at: u32, waiter: Waiter, cost: WaitCost) -> Reply {
@@ -521,14 +306,14 @@ impl LockManager {
         Reply::Queued
     }
 
-    fn leave_queue(&mut self, owner: LockOwner, at: u32) {
+    pub(super) fn leave_queue(&mut self, owner: LockOwner, at: u32) {
         self.slots[at as usize].waiting.retain(|w| w.owner != owner);
         self.serve_queue(at);
     }
 
     /// Grants every waiter that nothing excludes any more, in order; frees the slot when nobody is
     /// left.
-    fn serve_queue(&mut self, at: u32) {
+    pub(super) fn serve_queue(&mut self, at: u32) {
         let mut i = 0;
         while let Some(waiter) = self.slots[at as usize].waiting.get(i) {
             let slot = &self.slots[at as usize];
@@ -566,14 +351,10 @@ impl LockManager {
             self.by_resource.remove(&slot.resource);
             slot.serial = 0;
             self.free.push(at);
-        }
-    }
-
-    fn uncount_row_lock(&mut self, owner: LockOwner, at: u32) {
-        if let Some(table) = self.slots[at as usize].resource.row_of()
-            && let Some(usage) = self.table_use(owner, table)
-        {
-            usage.row_locks = usage.row_locks.saturating_sub(1);
+            if self.by_resource.is_empty() && self.slots.len() > SLOTS_KEPT {
+                self.slots = Vec::new();
+                self.free = Vec::new();
+            }
         }
     }
 }

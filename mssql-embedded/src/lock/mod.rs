@@ -9,6 +9,7 @@ mod deadlock;
 mod hash;
 mod manager;
 mod mode;
+mod release;
 mod resource;
 mod table;
 #[cfg(test)]

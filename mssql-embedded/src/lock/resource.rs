@@ -52,10 +52,16 @@ pub enum Resource {
 impl Resource {
     /// The table whose row or key this is.
     pub fn row_of(&self) -> Option<ObjectId> {
+        self.place().map(|(table, _)| table)
+    }
+
+    /// The table and the index_id of a row or key; a heap is 0.
+    pub fn place(&self) -> Option<(ObjectId, i32)> {
         match self {
-            Self::Key { table, .. } | Self::KeyEnd { table, .. } | Self::Row { table, .. } => {
-                Some(*table)
+            Self::Key { table, index, .. } | Self::KeyEnd { table, index } => {
+                Some((*table, *index))
             }
+            Self::Row { table, .. } => Some((*table, 0)),
             Self::Object(_) | Self::Application { .. } => None,
         }
     }

@@ -176,30 +176,72 @@ pub(super) struct Owner {
 pub(super) struct TableUse {
     /// The lock on the table itself.
     pub mode: Mode,
-    /// Row locks taken by the current statement that stay.
-    pub row_locks: u32,
-    /// When to try escalation.
-    pub threshold: u32,
+    /// Row locks that stay, by index: locks on one index do not count for another.
+    counts: Vec<RowLocks>,
 }
 
-/// Row locks of one statement on one table beyond which escalation is tried.
+/// The row locks of the current statement on one index of a table.
+#[derive(Debug)]
+struct RowLocks {
+    index: i32,
+    taken: u32,
+    /// When to try escalation.
+    threshold: u32,
+}
+
+/// Row locks of one statement on one index beyond which escalation is tried.
 const ESCALATION_THRESHOLD: u32 = 5001;
+/// How many row locks later a failed escalation is tried again.
+const ESCALATION_RETRY: u32 = 1250;
 
 impl Default for TableUse {
     fn default() -> Self {
         Self {
             mode: Mode::plain(Strength::Null),
-            row_locks: 0,
-            threshold: ESCALATION_THRESHOLD,
+            counts: Vec::new(),
         }
     }
 }
 
 impl TableUse {
+    /// Counts a row lock; true when escalation should be tried.
+    pub fn count(&mut self, index: i32) -> bool {
+        let i = self
+            .counts
+            .iter()
+            .position(|c| c.index == index)
+            .unwrap_or_else(|| {
+                self.counts.push(RowLocks {
+                    index,
+                    taken: 0,
+                    threshold: ESCALATION_THRESHOLD,
+                });
+                self.counts.len() - 1
+            });
+        let locks = &mut self.counts[i];
+        locks.taken += 1;
+        locks.taken >= locks.threshold
+    }
+
+    /// A counted row lock was given back.
+    pub fn uncount(&mut self, index: i32) {
+        if let Some(locks) = self.counts.iter_mut().find(|c| c.index == index) {
+            locks.taken = locks.taken.saturating_sub(1);
+        }
+    }
+
+    /// Escalation failed: it is tried again some locks later.
+    pub fn postpone(&mut self) {
+        for locks in &mut self.counts {
+            if locks.taken >= locks.threshold {
+                locks.threshold = locks.taken + ESCALATION_RETRY;
+            }
+        }
+    }
+
     /// A new statement counts from zero.
     pub fn reset(&mut self) {
-        self.row_locks = 0;
-        self.threshold = ESCALATION_THRESHOLD;
+        self.counts.clear();
     }
 }
 

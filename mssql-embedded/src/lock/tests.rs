@@ -308,6 +308,30 @@ fn more_than_5000_row_locks_become_a_table_lock() {
     assert!(matches!(ask(&mut locks, 1, 1, Mode::X), Reply::Free));
 }
 
+/// Row locks are counted by index, so a change of 3,000 rows and one index stays below the threshold.
+#[test]
+fn locks_on_different_indexes_are_not_added_up() {
+    let mut locks = LockManager::default();
+    for n in 0_u32..3000 {
+        for index in [1, 2] {
+            let key = n.to_be_bytes().to_vec().into();
+            let resource = Resource::Key {
+                table: TABLE,
+                index,
+                key,
+            };
+            let grip = granted(ask_for(
+                &mut locks,
+                1,
+                &resource,
+                Mode::X,
+                Span::Transaction,
+            ));
+            assert!(!grip.escalation_due);
+        }
+    }
+}
+
 /// Locks released one by one do not count: a READ COMMITTED scan never escalates.
 #[test]
 fn brief_and_rejected_locks_do_not_count_towards_escalation() {
