@@ -37,6 +37,8 @@ mod token;
 mod tran;
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 
 pub use go::split_go;

@@ -1,0 +1,14 @@
+//! The runner behind `tests/cases.rs`: reads case files, runs them over TDS, compares.
+
+mod compare;
+mod format;
+mod listen;
+mod model;
+mod read;
+mod run;
+mod target;
+
+pub use model::Case;
+pub use read::load;
+pub use run::run;
+pub use target::Target;
