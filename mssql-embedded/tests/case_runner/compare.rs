@@ -23,9 +23,11 @@ pub struct AnswerSet {
     pub rows: Vec<Vec<String>>,
 }
 
-pub fn compare(batch: &Batch, answer: &Answer) -> Vec<String> {
+/// The differences; `schema` is what `$(s)` stands for in expected messages.
+pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
     let mut differences = Vec::new();
-    compare_errors(&batch.expect.errors, answer, &mut differences);
+    let expected: Vec<ExpectedError> = batch.expect.errors.iter().map(|e| e.in_schema(schema)).collect();
+    compare_errors(&expected, answer, &mut differences);
     if let Some(expected) = &batch.expect.sets {
         compare_sets(expected, &answer.sets, &mut differences);
     }

@@ -67,3 +67,13 @@ pub struct ExpectedError {
     /// A part of the message, possibly empty.
     pub fragment: String,
 }
+
+impl ExpectedError {
+    /// The same error with the schema's name filled in.
+    pub fn in_schema(&self, schema: &str) -> Self {
+        Self {
+            fragment: self.fragment.replace("$(s)", schema),
+            ..*self
+        }
+    }
+}

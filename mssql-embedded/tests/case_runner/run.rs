@@ -44,7 +44,7 @@ async fn run_case(case: &Case, target: &Target) -> Result<Vec<String>> {
         let mut answer = ask(connection, batch, &text).await;
         answer.overheard = ear.take();
         differences.extend(
-            compare(batch, &answer)
+            compare(batch, &answer, &schema)
                 .into_iter()
                 .map(|difference| format!("line {}: {difference}", batch.line)),
         );

@@ -178,7 +178,7 @@ CREATE TABLE [$(s)].t (a NVARCHAR(500) NOT NULL CONSTRAINT pk_t PRIMARY KEY CLUS
 INSERT [$(s)].t VALUES (REPLICATE(N'x', 450));
 GO
 INSERT [$(s)].t VALUES (REPLICATE(N'x', 451));
--- expect error 1946 16 * Operation failed. The index entry of length 902 bytes for the index 'pk_t' exceeds the maximum length of 900 bytes for clustered indexes.
+-- expect error 1946 16 * The index entry of length 902 bytes for the index 'pk_t' exceeds the maximum length of 900 bytes
 
 -- case: ignore_dup_key
 CREATE TABLE [$(s)].t (a INT);

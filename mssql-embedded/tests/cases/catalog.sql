@@ -1,0 +1,82 @@
+-- The catalog views show what exists: schemas, tables, columns, indexes, constraints, procedures and their text,
+-- with defaults and checks in the normalised form in which SQL Server stores them.
+
+-- case: tables_and_schemas
+CREATE TABLE [$(s)].t (a INT);
+SELECT t.name, t.type, t.type_desc FROM sys.tables t JOIN sys.schemas s ON s.schema_id = t.schema_id WHERE s.name = N'$(s)';
+-- expect row: 't' | 'U ' | 'USER_TABLE'
+
+-- case: columns
+CREATE TABLE [$(s)].t (id BIGINT NOT NULL IDENTITY, n NVARCHAR(40) NULL, d DECIMAL(10, 2) NULL, m VARCHAR(MAX) NULL, t DATETIME2(3) NOT NULL);
+SELECT c.name, t.name AS type, c.max_length, c.precision, c.scale, c.is_nullable, c.is_identity
+FROM sys.columns c JOIN sys.types t ON t.user_type_id = c.user_type_id WHERE c.object_id = OBJECT_ID(N'[$(s)].t') ORDER BY c.column_id;
+-- expect row: 'id' | 'bigint' | 8 | 19 | 0 | 0 | 1
+-- expect row: 'n' | 'nvarchar' | 80 | 0 | 0 | 1 | 0
+-- expect row: 'd' | 'decimal' | 9 | 10 | 2 | 1 | 0
+-- expect row: 'm' | 'varchar' | -1 | 0 | 0 | 1 | 0
+-- expect row: 't' | 'datetime2' | 7 | 23 | 3 | 0 | 0
+
+-- case: information_schema
+CREATE TABLE [$(s)].t (a INT NOT NULL, b NVARCHAR(10) NULL);
+SELECT COLUMN_NAME, DATA_TYPE, IS_NULLABLE, CHARACTER_MAXIMUM_LENGTH FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = N'$(s)' AND TABLE_NAME = N't' ORDER BY ORDINAL_POSITION;
+SELECT TABLE_NAME, TABLE_TYPE FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = N'$(s)';
+-- expect row: 'a' | 'int' | 'NO' | NULL
+-- expect row: 'b' | 'nvarchar' | 'YES' | 10
+-- expect set
+-- expect row: 't' | 'BASE TABLE'
+
+-- case: indexes
+CREATE TABLE [$(s)].t (a INT NOT NULL CONSTRAINT pk_t PRIMARY KEY CLUSTERED, b INT, c INT);
+CREATE UNIQUE INDEX ix_bc ON [$(s)].t (b DESC, c) WHERE b > 1;
+SELECT name, type_desc, is_unique, is_primary_key, has_filter FROM sys.indexes WHERE object_id = OBJECT_ID(N'[$(s)].t') ORDER BY index_id;
+-- expect row: 'pk_t' | 'CLUSTERED' | 1 | 1 | 0
+-- expect row: 'ix_bc' | 'NONCLUSTERED' | 1 | 0 | 1
+
+-- case: index_columns
+CREATE TABLE [$(s)].t (a INT, b INT, c INT);
+CREATE INDEX ix_t ON [$(s)].t (b DESC, a) INCLUDE (c);
+SELECT c.name, ic.key_ordinal, ic.is_descending_key, ic.is_included_column FROM sys.index_columns ic
+JOIN sys.columns c ON c.object_id = ic.object_id AND c.column_id = ic.column_id
+JOIN sys.indexes i ON i.object_id = ic.object_id AND i.index_id = ic.index_id
+WHERE i.object_id = OBJECT_ID(N'[$(s)].t') AND i.name = N'ix_t' ORDER BY ic.is_included_column, ic.key_ordinal;
+-- expect row: 'b' | 1 | 1 | 0
+-- expect row: 'a' | 2 | 0 | 0
+-- expect row: 'c' | 0 | 0 | 1
+
+-- case: default_and_check_texts
+CREATE TABLE [$(s)].t (a INT CONSTRAINT df_a DEFAULT 0, b VARCHAR(5) CONSTRAINT df_b DEFAULT 'x', c INT CONSTRAINT ck_c CHECK (c > 1));
+SELECT name, definition FROM sys.default_constraints WHERE parent_object_id = OBJECT_ID(N'[$(s)].t') ORDER BY name;
+SELECT name, definition FROM sys.check_constraints WHERE parent_object_id = OBJECT_ID(N'[$(s)].t');
+-- expect row: 'df_a' | '((0))'
+-- expect row: 'df_b' | '(''x'')'
+-- expect set
+-- expect row: 'ck_c' | '([c]>(1))'
+
+-- case: procedures_and_their_text
+CREATE PROCEDURE [$(s)].p @a INT, @b NVARCHAR(10) OUTPUT AS SELECT 1 AS a;
+GO
+SELECT p.name, m.uses_quoted_identifier, m.uses_ansi_nulls, CASE WHEN m.definition LIKE N'CREATE PROCEDURE%SELECT 1 AS a;%' THEN 1 ELSE 0 END AS text
+FROM sys.procedures p JOIN sys.sql_modules m ON m.object_id = p.object_id WHERE p.object_id = OBJECT_ID(N'[$(s)].p');
+SELECT name, parameter_id, is_output FROM sys.parameters WHERE object_id = OBJECT_ID(N'[$(s)].p') ORDER BY parameter_id;
+-- expect row: 'p' | 1 | 1 | 1
+-- expect set
+-- expect row: '@a' | 1 | 0
+-- expect row: '@b' | 2 | 1
+
+-- case: objects
+CREATE TABLE [$(s)].t (a INT CONSTRAINT ck_a CHECK (a > 0));
+GO
+CREATE VIEW [$(s)].v AS SELECT a FROM [$(s)].t;
+GO
+SELECT name, RTRIM(type) AS type FROM sys.objects WHERE schema_id = SCHEMA_ID(N'$(s)') ORDER BY name;
+-- expect row: 'ck_a' | 'C'
+-- expect row: 't' | 'U'
+-- expect row: 'v' | 'V'
+
+-- case: server_facts
+SELECT CASE WHEN CAST(SERVERPROPERTY('ProductVersion') AS NVARCHAR(50)) LIKE N'[0-9]%.%' THEN 1 ELSE 0 END AS a, CASE WHEN @@VERSION LIKE N'%Microsoft SQL%' THEN 1 ELSE 0 END AS b, CASE WHEN @@SPID > 0 THEN 1 ELSE 0 END AS c, CASE WHEN DB_NAME() IS NULL THEN 0 ELSE 1 END AS d;
+-- expect row: 1 | 1 | 1 | 1
+
+-- case: database_settings
+SELECT CASE WHEN compatibility_level >= 130 THEN 1 ELSE 0 END AS a, CASE WHEN is_read_committed_snapshot_on IN (0, 1) THEN 1 ELSE 0 END AS b FROM sys.databases WHERE name = DB_NAME();
+-- expect row: 1 | 1

@@ -1,0 +1,83 @@
+-- EXEC of text and sp_executesql run in a scope of their own: variables are not shared, SET options end with
+-- it, but transactions and @@ROWCOUNT go through.
+
+-- case: exec_of_pieces
+DECLARE @n NVARCHAR(10) = N'42';
+EXEC (N'SELECT ' + @n + N' AS a');
+-- expect row: 42
+
+-- case: variables_are_not_shared
+DECLARE @a INT = 1;
+EXEC (N'SELECT @a AS a');
+-- expect error 137 15 2 Must declare the scalar variable "@a".
+
+-- case: sp_executesql_with_parameters
+DECLARE @out INT;
+EXEC sp_executesql N'SELECT @a + @b AS c; SET @r = @a * @b', N'@a INT, @b INT, @r INT OUTPUT', @a = 3, @b = 4, @r = @out OUTPUT;
+SELECT @out AS out;
+-- expect row: 7
+-- expect set
+-- expect row: 12
+
+-- case: sp_executesql_by_position
+EXEC sp_executesql N'SELECT @a AS a', N'@a NVARCHAR(10)', N'x';
+-- expect columns: a nvarchar
+-- expect row: 'x'
+
+-- case: sp_executesql_without_its_argument
+EXEC sp_executesql N'SELECT @a AS a', N'@a INT';
+-- expect error 8178 16 1 The parameterized query '(@a INT)SELECT @a AS a' expects the parameter '@a', which was not supplied.
+
+-- case: sp_executesql_wants_national_text
+EXEC sp_executesql 'SELECT 1 AS a';
+-- expect error 214 16 2 Procedure expects parameter '@statement' of type 'ntext/nchar/nvarchar'.
+
+-- case: options_end_with_the_text
+SET XACT_ABORT OFF;
+EXEC (N'SET XACT_ABORT ON');
+SELECT CASE WHEN @@OPTIONS & 16384 = 0 THEN 'off' ELSE 'on' END AS a;
+-- expect row: 'off'
+
+-- case: an_error_inside_can_be_caught_outside
+BEGIN TRY
+    EXEC (N'SELECT * FROM [$(s)].nope');
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n;
+END CATCH;
+-- expect row: 208
+
+-- case: a_misspelt_keyword_is_a_procedure_call
+BEGIN TRY
+    EXEC (N'SELEC 1');
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_SEVERITY() AS s;
+END CATCH;
+-- expect row: 2812 | 16
+
+-- case: a_syntax_error_inside_can_be_caught_outside
+BEGIN TRY
+    EXEC (N'SELECT 1 FROM');
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_SEVERITY() AS s;
+END CATCH;
+-- expect row: 102 | 15
+
+-- case: a_transaction_goes_through
+CREATE TABLE [$(s)].t (a INT);
+BEGIN TRAN;
+EXEC (N'INSERT [$(s)].t VALUES (1)');
+ROLLBACK;
+SELECT COUNT(*) AS n FROM [$(s)].t;
+-- expect row: 0
+
+-- case: rowcount_goes_through
+EXEC (N'SELECT x FROM (VALUES (1), (2), (3)) v(x) ORDER BY x');
+SELECT @@ROWCOUNT AS n;
+-- expect row: 1
+-- expect row: 2
+-- expect row: 3
+-- expect set
+-- expect row: 3

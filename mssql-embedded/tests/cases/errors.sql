@@ -1,0 +1,214 @@
+-- CATCH sees errors of severity 11 to 19 raised in its TRY, but not those found while its own batch is
+-- compiled (a table that does not exist). THROW rethrows or raises with severity 16 and ends the batch;
+-- RAISERROR does not end it.
+
+-- case: error_functions
+BEGIN TRY
+    SELECT 1 / 0 AS a;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_SEVERITY() AS s, ERROR_STATE() AS st, ERROR_LINE() AS l, ERROR_PROCEDURE() AS p, ERROR_MESSAGE() AS m;
+END CATCH;
+-- expect rows: none
+-- expect columns: n int, s int, st int, l int, p nvarchar, m nvarchar
+-- expect row: 8134 | 16 | 1 | 2 | NULL | 'Divide by zero error encountered.'
+
+-- case: error_functions_outside_catch_are_null
+SELECT ERROR_NUMBER() AS n, ERROR_MESSAGE() AS m;
+-- expect row: NULL | NULL
+
+-- case: the_procedure_and_its_line
+CREATE PROCEDURE [$(s)].p AS
+BEGIN
+    SELECT 1 WHERE 1 = 0;
+    THROW 50001, N'boom', 3;
+END;
+GO
+BEGIN TRY
+    EXEC [$(s)].p;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_STATE() AS st, ERROR_LINE() AS l, ERROR_PROCEDURE() AS p, ERROR_MESSAGE() AS m;
+END CATCH;
+-- expect rows: none
+-- expect set
+-- expect row: 50001 | 3 | 4 | * | 'boom'
+
+-- case: throw_raises_severity_16
+THROW 51000, N'my message', 7;
+-- expect error 51000 16 7 my message
+
+-- case: throw_ends_the_batch
+SELECT 1 AS a;
+THROW 51000, N'stop', 1;
+SELECT 2 AS a;
+-- expect error 51000 16 1 stop
+-- expect row: 1
+
+-- case: throw_takes_variables
+DECLARE @n INT = 51001, @m NVARCHAR(50) = N'from a variable', @s TINYINT = 2;
+THROW @n, @m, @s;
+-- expect error 51001 16 2 from a variable
+
+-- case: throw_below_50000_is_refused
+THROW 49999, N'x', 1;
+-- expect error 35100 16 10 Error number 49999 in the THROW statement is outside the valid range.
+
+-- case: rethrow_keeps_number_state_and_text
+BEGIN TRY
+    THROW 51000, N'original', 9;
+END TRY
+BEGIN CATCH
+    THROW;
+END CATCH;
+-- expect error 51000 16 9 original
+
+-- case: rethrow_of_a_system_error
+BEGIN TRY
+    SELECT 1 / 0 AS a;
+END TRY
+BEGIN CATCH
+    THROW;
+END CATCH;
+-- expect error 8134 16 1 Divide by zero error encountered.
+
+-- case: rethrow_outside_catch_is_refused
+THROW;
+-- expect error 10704 15 1 To rethrow an error, a THROW statement must be used inside a CATCH block.
+
+-- case: rollback_throw_without_semicolon
+BEGIN TRAN;
+ROLLBACK TRAN THROW;
+-- expect error 6401 16 1 Cannot roll back THROW. No transaction or savepoint of that name was found.
+
+-- case: throw_after_an_unterminated_statement
+PRINT 'x'
+THROW 50000, 'y', 1;
+-- expect error 102 15 1 Incorrect syntax near 'THROW'.
+
+-- case: raiserror_goes_on
+RAISERROR(N'problem %d of %s', 16, 2, 5, N'ten');
+SELECT 1 AS a;
+-- expect error 50000 16 2 problem 5 of ten
+-- expect row: 1
+
+-- case: raiserror_below_11_is_a_message
+BEGIN TRY
+    RAISERROR(N'only information', 10, 1);
+    SELECT 'not caught' AS a;
+END TRY
+BEGIN CATCH
+    SELECT 'caught' AS a;
+END CATCH;
+-- expect info only information
+-- expect row: 'not caught'
+
+-- case: raiserror_is_caught_from_11
+BEGIN TRY
+    RAISERROR(N'eleven', 11, 4);
+    SELECT 'not caught' AS a;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_SEVERITY() AS s, ERROR_STATE() AS st, ERROR_MESSAGE() AS m;
+END CATCH;
+-- expect row: 50000 | 11 | 4 | 'eleven'
+
+-- case: raiserror_formats
+RAISERROR(N'[%5d] [%-5d] [%s] [%x] [%%]', 16, 1, 42, 42, N'x', 255);
+-- expect error 50000 16 1 [   42] [42   ] [x] [ff] [%]
+
+-- case: nested_try
+BEGIN TRY
+    BEGIN TRY
+        THROW 51000, N'inner', 1;
+    END TRY
+    BEGIN CATCH
+        THROW 51001, N'outer', 1;
+    END CATCH;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n, ERROR_MESSAGE() AS m;
+END CATCH;
+-- expect row: 51001 | 'outer'
+
+-- case: after_catch_the_batch_goes_on
+DECLARE @a INT;
+BEGIN TRY
+    SET @a = CAST('x' AS INT);
+END TRY
+BEGIN CATCH
+END CATCH;
+SELECT 'went on' AS a, ERROR_NUMBER() AS n;
+-- expect row: 'went on' | NULL
+
+-- case: a_missing_table_is_not_caught_at_its_own_level
+BEGIN TRY
+    SELECT * FROM [$(s)].nope;
+END TRY
+BEGIN CATCH
+    SELECT 'caught' AS a;
+END CATCH;
+-- expect error 208 16 1 Invalid object name '$(s).nope'.
+
+-- case: a_missing_table_is_caught_one_level_up
+CREATE PROCEDURE [$(s)].p AS SELECT * FROM [$(s)].nope;
+GO
+BEGIN TRY
+    EXEC [$(s)].p;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS n;
+END CATCH;
+-- expect row: 208
+
+-- case: at_at_error_lasts_one_statement
+CREATE TABLE [$(s)].t (a INT PRIMARY KEY);
+INSERT [$(s)].t VALUES (1);
+GO
+INSERT [$(s)].t VALUES (1);
+SELECT @@ERROR AS a;
+SELECT @@ERROR AS b;
+-- expect error 2627 14 1
+-- expect row: 2627
+-- expect set
+-- expect row: 0
+
+-- case: a_conversion_error_ends_the_batch
+DECLARE @a INT;
+SELECT 'reached' AS a;
+SET @a = CAST('x' AS INT);
+SELECT 'not reached' AS a;
+-- expect error 245 16 1
+-- expect row: 'reached'
+
+-- case: division_by_zero_does_not_end_the_batch
+DECLARE @a INT = 5;
+SET @a = 1 / 0;
+SELECT @a AS a;
+-- expect error 8134 16 1
+-- expect row: 5
+
+-- case: a_procedure_error_without_try_lets_the_caller_go_on
+CREATE PROCEDURE [$(s)].p AS BEGIN RAISERROR(N'inside', 16, 1); SELECT 'still inside' AS a; RETURN 5; END;
+GO
+DECLARE @r INT;
+EXEC @r = [$(s)].p;
+SELECT @r AS r;
+-- expect error 50000 16 1 inside
+-- expect row: 'still inside'
+-- expect set
+-- expect row: 5
+
+-- case: catch_in_the_procedure_hides_the_error
+CREATE PROCEDURE [$(s)].p AS
+BEGIN TRY
+    THROW 51000, N'hidden', 1;
+END TRY
+BEGIN CATCH
+    RETURN ERROR_NUMBER();
+END CATCH;
+GO
+DECLARE @r INT;
+EXEC @r = [$(s)].p;
+SELECT @r AS r;
+-- expect row: 51000

@@ -1,0 +1,128 @@
+-- What one connection sees of another's uncommitted work. These hold with READ_COMMITTED_SNAPSHOT off and on:
+-- NOLOCK reads it, READPAST with READCOMMITTEDLOCK skips the row, a lock hint waits and LOCK_TIMEOUT gives 1222.
+
+-- case: nolock_reads_uncommitted_rows
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1);
+BEGIN TRAN;
+UPDATE [$(s)].t SET v = 2;
+GO
+-- on other
+SELECT v FROM [$(s)].t WITH (NOLOCK);
+-- expect row: 2
+GO
+ROLLBACK;
+
+-- case: readpast_skips_locked_rows
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1), (2, 2), (3, 3);
+BEGIN TRAN;
+UPDATE [$(s)].t WITH (ROWLOCK) SET v = 0 WHERE id = 2;
+GO
+-- on other
+SELECT id FROM [$(s)].t WITH (READPAST, READCOMMITTEDLOCK) ORDER BY id;
+-- expect row: 1
+-- expect row: 3
+GO
+-- on other
+UPDATE TOP (1) [$(s)].t WITH (READPAST, ROWLOCK) SET v = 9 OUTPUT inserted.id WHERE id >= 2;
+-- expect row: 3
+GO
+COMMIT;
+
+-- case: lock_timeout_zero
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1);
+BEGIN TRAN;
+UPDATE [$(s)].t SET v = 2 WHERE id = 1;
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+GO
+-- on other
+UPDATE [$(s)].t SET v = 3 WHERE id = 1;
+-- expect error 1222 16 * Lock request time out period exceeded.
+GO
+-- on other
+SELECT v FROM [$(s)].t WITH (UPDLOCK) WHERE id = 1;
+-- expect error 1222 16 * Lock request time out period exceeded.
+GO
+ROLLBACK;
+GO
+-- on other
+UPDATE [$(s)].t SET v = 3 WHERE id = 1;
+SELECT v FROM [$(s)].t;
+-- expect row: 3
+
+-- case: updlock_excludes_updlock
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1), (2, 2);
+BEGIN TRAN;
+SELECT v FROM [$(s)].t WITH (UPDLOCK, ROWLOCK) WHERE id = 1;
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+SELECT v FROM [$(s)].t WHERE id = 1;
+SELECT v FROM [$(s)].t WITH (UPDLOCK, ROWLOCK) WHERE id = 2;
+-- expect row: 1
+-- expect set
+-- expect row: 2
+GO
+-- on other
+SELECT v FROM [$(s)].t WITH (UPDLOCK, ROWLOCK) WHERE id = 1;
+-- expect error 1222 16 *
+GO
+COMMIT;
+
+-- case: holdlock_keeps_a_phantom_out
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY);
+INSERT [$(s)].t VALUES (10), (20);
+BEGIN TRAN;
+SELECT id FROM [$(s)].t WITH (HOLDLOCK) WHERE id BETWEEN 12 AND 15;
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+GO
+-- on other
+INSERT [$(s)].t VALUES (13);
+-- expect error 1222 16 *
+GO
+-- on other
+INSERT [$(s)].t VALUES (30);
+GO
+COMMIT;
+GO
+-- on other
+INSERT [$(s)].t VALUES (13);
+
+-- case: a_duplicate_waits_for_the_uncommitted_one
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY);
+BEGIN TRAN;
+INSERT [$(s)].t VALUES (1);
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+GO
+-- on other
+INSERT [$(s)].t VALUES (1);
+-- expect error 1222 16 *
+GO
+COMMIT;
+GO
+-- on other
+INSERT [$(s)].t VALUES (1);
+-- expect error 2627 14 1
+
+-- case: readpast_is_refused_in_serializable
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY);
+GO
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+GO
+SELECT id FROM [$(s)].t WITH (READPAST);
+-- expect error 650 16 1 You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.
+
+-- case: conflicting_hints
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY);
+GO
+SELECT id FROM [$(s)].t WITH (NOLOCK, HOLDLOCK);
+-- expect error 1047 15 1 Conflicting locking hints specified.

@@ -1,0 +1,58 @@
+-- Session options hold until they are changed or, when set in a procedure or in dynamic SQL, until that ends.
+
+-- case: lock_timeout
+SELECT @@LOCK_TIMEOUT AS a;
+SET LOCK_TIMEOUT 250;
+SELECT @@LOCK_TIMEOUT AS a;
+-- expect columns: a int
+-- expect row: -1
+-- expect set
+-- expect row: 250
+
+-- case: datefirst
+SELECT @@DATEFIRST AS a, DATEPART(WEEKDAY, '2024-01-01') AS b;
+SET DATEFIRST 1;
+SELECT @@DATEFIRST AS a, DATEPART(WEEKDAY, '2024-01-01') AS b;
+-- expect columns: a tinyint, b int
+-- expect row: 7 | 2
+-- expect set
+-- expect row: 1 | 1
+
+-- case: several_at_once
+SET NOCOUNT, XACT_ABORT ON;
+SELECT CASE WHEN @@OPTIONS & 512 <> 0 THEN 1 ELSE 0 END AS nocount, CASE WHEN @@OPTIONS & 16384 <> 0 THEN 1 ELSE 0 END AS xact_abort;
+-- expect row: 1 | 1
+
+-- case: nocount_in_a_procedure_ends_with_it
+CREATE PROCEDURE [$(s)].p AS SET NOCOUNT ON;
+GO
+SET NOCOUNT OFF;
+EXEC [$(s)].p;
+SELECT CASE WHEN @@OPTIONS & 512 <> 0 THEN 1 ELSE 0 END AS a;
+-- expect row: 0
+
+-- case: quoted_identifier_decides_what_double_quotes_are
+SET QUOTED_IDENTIFIER OFF;
+GO
+SELECT "text" AS a;
+-- expect row: 'text'
+GO
+SET QUOTED_IDENTIFIER ON;
+GO
+SELECT "text" AS a;
+-- expect error 207 16 1 Invalid column name 'text'.
+
+-- case: isolation_levels_are_accepted
+SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+SET DEADLOCK_PRIORITY LOW;
+SET DEADLOCK_PRIORITY -7;
+SELECT 1 AS a;
+-- expect row: 1
+
+-- case: context_info
+SET CONTEXT_INFO 0x010203;
+SELECT CAST(CONTEXT_INFO() AS VARBINARY(3)) AS a;
+-- expect row: 0x010203
