@@ -40,6 +40,11 @@ async fn every_case_answers_as_sql_server_does() -> anyhow::Result<()> {
         }
     }
     println!("{} cases, {differing} differ", selected.len());
-    assert_eq!(differing, 0, "{differing} of {} cases differ", selected.len());
+    assert_eq!(
+        differing,
+        0,
+        "{differing} of {} cases differ",
+        selected.len()
+    );
     Ok(())
 }

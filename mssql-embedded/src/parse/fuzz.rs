@@ -42,7 +42,11 @@ fn seeds() -> Vec<String> {
             } else if path.extension().is_some_and(|e| e == "sql") {
                 let script = std::fs::read_to_string(&path).expect("a readable script");
                 let script = script.replace("$(s)", "s").replace("$(schema)", "s");
-                seeds.extend(split_go(&script).into_iter().map(|(text, _)| text.to_owned()));
+                seeds.extend(
+                    split_go(&script)
+                        .into_iter()
+                        .map(|(text, _)| text.to_owned()),
+                );
             }
         }
     }
@@ -65,7 +69,10 @@ fn mutate(text: &mut String, donor: &str, random: &mut Random) {
     let b = cut(text, random);
     let (low, high) = (a.min(b), a.max(b));
     match random.below(6) {
-        0 => text.replace_range(low..high.min(low + 12).max(low), ""),
+        0 => {
+            let end = floor(text, high.min(low + 12)).max(low);
+            text.replace_range(low..end, "");
+        }
         1 => text.insert_str(a, SPICE[random.below(SPICE.len())]),
         2 => text.insert_str(a, &format!(" {} ", SPICE[random.below(SPICE.len())])),
         3 => {
@@ -142,7 +149,10 @@ fn long_scripts_take_linear_time() {
     };
     let (short, long) = (batch(2_000), batch(16_000));
     let (short, long) = (time(&short), time(&long));
-    assert!(long < short * 32, "{short:?} for one part, {long:?} for eight");
+    assert!(
+        long < short * 32,
+        "{short:?} for one part, {long:?} for eight"
+    );
 }
 
 fn floor(text: &str, max: usize) -> usize {

@@ -26,13 +26,23 @@ pub struct AnswerSet {
 /// The differences; `schema` is what `$(s)` stands for in expected messages.
 pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
     let mut differences = Vec::new();
-    let expected: Vec<ExpectedError> = batch.expect.errors.iter().map(|e| e.in_schema(schema)).collect();
+    let expected: Vec<ExpectedError> = batch
+        .expect
+        .errors
+        .iter()
+        .map(|e| e.in_schema(schema))
+        .collect();
     compare_errors(&expected, answer, &mut differences);
     if let Some(expected) = &batch.expect.sets {
         compare_sets(expected, &answer.sets, &mut differences);
     }
     for info in &batch.expect.infos {
-        if !answer.overheard.infos.iter().any(|heard| heard.contains(info)) {
+        if !answer
+            .overheard
+            .infos
+            .iter()
+            .any(|heard| heard.contains(info))
+        {
             differences.push(format!(
                 "expected the message {info:?}, heard {:?}",
                 answer.overheard.infos
@@ -54,7 +64,13 @@ pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
 fn compare_errors(expected: &[ExpectedError], answer: &Answer, differences: &mut Vec<String>) {
     let shown = match &answer.error {
         Some(tiberius::error::Error::Server(e)) => {
-            format!("error {} {} {} {}", e.code(), e.class(), e.state(), e.message())
+            format!(
+                "error {} {} {} {}",
+                e.code(),
+                e.class(),
+                e.state(),
+                e.message()
+            )
         }
         Some(other) => format!("failure: {other}"),
         None => "no error".to_owned(),
@@ -111,9 +127,10 @@ fn compare_sets(expected: &[ResultSet], got: &[AnswerSet], differences: &mut Vec
     for (want, have) in expected.iter().zip(got) {
         let columns_differ = want.columns.as_ref().is_some_and(|columns| {
             columns.len() != have.columns.len()
-                || columns.iter().zip(&have.columns).any(|(w, h)| {
-                    (w.0 != "*" && w.0 != h.0) || (w.1 != "*" && w.1 != h.1)
-                })
+                || columns
+                    .iter()
+                    .zip(&have.columns)
+                    .any(|(w, h)| (w.0 != "*" && w.0 != h.0) || (w.1 != "*" && w.1 != h.1))
         });
         if columns_differ {
             differences.push(format!(
@@ -122,7 +139,11 @@ fn compare_sets(expected: &[ResultSet], got: &[AnswerSet], differences: &mut Vec
             ));
         }
         let rows_differ = want.rows.len() != have.rows.len()
-            || want.rows.iter().zip(&have.rows).any(|(w, h)| !row_matches(w, h));
+            || want
+                .rows
+                .iter()
+                .zip(&have.rows)
+                .any(|(w, h)| !row_matches(w, h));
         if rows_differ {
             differences.push(format!(
                 "expected {}, got {}",
@@ -149,5 +170,8 @@ fn show_rows(rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return "no rows".to_owned();
     }
-    rows.iter().map(|row| format!("[{}]", row.join(" | "))).collect::<Vec<_>>().join(" ")
+    rows.iter()
+        .map(|row| format!("[{}]", row.join(" | ")))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -49,14 +49,13 @@ pub fn value(data: &ColumnData<'_>) -> String {
         ColumnData::String(v) => v.as_ref().map(|v| quoted(v)),
         ColumnData::Guid(v) => v.map(|v| v.to_string().to_uppercase()),
         ColumnData::Binary(v) => v.as_ref().map(|v| {
-            v.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}"))
+            v.iter()
+                .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}"))
         }),
         ColumnData::Numeric(v) => v.map(decimal),
         ColumnData::Date(v) => v.map(date),
         ColumnData::Time(v) => v.map(time),
-        ColumnData::DateTime2(v) => {
-            v.map(|v| format!("{} {}", date(v.date()), time(v.time())))
-        }
+        ColumnData::DateTime2(v) => v.map(|v| format!("{} {}", date(v.date()), time(v.time()))),
         ColumnData::DateTimeOffset(v) => v.map(|v| offset(v.datetime2(), v.offset())),
         ColumnData::DateTime(v) => v.map(|v| {
             // 1/300 s, shown in milliseconds as T-SQL rounds them: .000, .003, .007.
@@ -108,7 +107,11 @@ fn civil(days: i64) -> String {
     let in_year = in_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * in_year + 2) / 153;
     let day = in_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!("{year:04}-{month:02}-{day:02}")
 }
@@ -116,7 +119,12 @@ fn civil(days: i64) -> String {
 fn time(v: Time) -> String {
     let unit = 10u64.pow(u32::from(v.scale()));
     let seconds = v.increments() / unit;
-    let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let clock = format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    );
     if v.scale() == 0 {
         return clock;
     }

@@ -16,7 +16,11 @@ pub fn load(folder: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file)?;
-        let topic = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let topic = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let read = read_file(&topic, &text).with_context(|| format!("in {}", file.display()))?;
         cases.extend(read);
     }
@@ -83,7 +87,10 @@ fn read_line(case: &mut Case, line: &str, number: usize) -> Result<()> {
         batch.text.push('\n');
         return Ok(());
     };
-    ensure!(!batch.text.trim().is_empty(), "an expectation before any statement");
+    ensure!(
+        !batch.text.trim().is_empty(),
+        "an expectation before any statement"
+    );
     expect(batch, expectation.trim())
 }
 
@@ -114,7 +121,11 @@ fn expect(batch: &mut Batch, text: &str) -> Result<()> {
     } else if text == "set" || text == "rows: none" {
         let sets = sets.get_or_insert_default();
         // `rows: none` right after its columns only states what is already so.
-        if text == "set" || sets.last().is_none_or(|set| !set.rows.is_empty() || set.columns.is_none()) {
+        if text == "set"
+            || sets
+                .last()
+                .is_none_or(|set| !set.rows.is_empty() || set.columns.is_none())
+        {
             sets.push(ResultSet::default());
         }
     } else if text == "no result" {
@@ -135,7 +146,11 @@ fn expect(batch: &mut Batch, text: &str) -> Result<()> {
 
 fn error_of(text: &str) -> Result<ExpectedError> {
     let mut words = text.splitn(4, ' ');
-    let mut next = || words.next().context("an error needs number, severity and state");
+    let mut next = || {
+        words
+            .next()
+            .context("an error needs number, severity and state")
+    };
     let number = next()?.parse()?;
     let severity = unless_any(next()?)?;
     let state = unless_any(next()?)?;
@@ -150,7 +165,11 @@ fn error_of(text: &str) -> Result<ExpectedError> {
 
 /// A number, or `*` for any.
 fn unless_any(word: &str) -> Result<Option<u8>> {
-    if word == "*" { Ok(None) } else { Ok(Some(word.parse()?)) }
+    if word == "*" {
+        Ok(None)
+    } else {
+        Ok(Some(word.parse()?))
+    }
 }
 
 /// The values of a row: separated by `|` outside of quotes; `N'x'` and `'x'` are the same.

@@ -109,7 +109,12 @@ async fn read_sets(
                 columns: metadata
                     .columns()
                     .iter()
-                    .map(|c| (c.name().to_owned(), format::type_name(c.column_type()).to_owned()))
+                    .map(|c| {
+                        (
+                            c.name().to_owned(),
+                            format::type_name(c.column_type()).to_owned(),
+                        )
+                    })
                     .collect(),
                 rows: Vec::new(),
             }),
@@ -133,7 +138,11 @@ async fn clean_up(target: &Target, schema: &str) -> Result<()> {
          WHERE s.name = N'{schema}' AND o.type IN ('P', 'V', 'U')"
     );
     for _ in 0..3 {
-        let rows = connection.simple_query(&query).await?.into_first_result().await?;
+        let rows = connection
+            .simple_query(&query)
+            .await?
+            .into_first_result()
+            .await?;
         for row in rows {
             let kind: &str = row.get(0).unwrap_or_default();
             let name: &str = row.get(1).unwrap_or_default();
@@ -144,13 +153,19 @@ async fn clean_up(target: &Target, schema: &str) -> Result<()> {
             }
         }
     }
-    let users = format!(
-        "SELECT name FROM sys.database_principals WHERE name LIKE N'{schema}[_]%'"
-    );
-    for row in connection.simple_query(users).await?.into_first_result().await? {
+    let users = format!("SELECT name FROM sys.database_principals WHERE name LIKE N'{schema}[_]%'");
+    let rows = connection
+        .simple_query(users)
+        .await?
+        .into_first_result()
+        .await?;
+    for row in rows {
         let name: &str = row.get(0).unwrap_or_default();
         for kind in ["USER", "ROLE"] {
-            if let Ok(stream) = connection.simple_query(format!("DROP {kind} [{name}]")).await {
+            if let Ok(stream) = connection
+                .simple_query(format!("DROP {kind} [{name}]"))
+                .await
+            {
                 stream.into_results().await.ok();
             }
         }

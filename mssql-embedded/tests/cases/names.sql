@@ -80,9 +80,9 @@ SELECT @VALUE AS a, sys.Tables.NAME AS b FROM SYS.TABLES WHERE 1 = 0;
 -- expect rows: none
 
 -- case: delimited_names
-CREATE TABLE [$(s)].[a table] ([a ] INT, [b]]c] INT, "d""e" INT, [select] INT);
+CREATE TABLE [$(s)].[a table] ([a b] INT, [b]]c] INT, "d""e" INT, [select] INT);
 INSERT [$(s)].[a table] VALUES (1, 2, 3, 4);
-SELECT [a ], [b]]c], "d""e", [select] FROM [$(s)].[a table];
+SELECT [a b], [b]]c], "d""e", [select] FROM [$(s)].[a table];
 -- expect row: 1 | 2 | 3 | 4
 
 -- case: names_of_three_parts
