@@ -10,6 +10,8 @@ pub struct Case {
     pub file: String,
     /// The line of `-- case:`.
     pub line: usize,
+    /// What the embedded engine refuses in it, by name, from `-- embedded refuses`.
+    pub refused: Option<String>,
     /// What is sent, in order.
     pub batches: Vec<Batch>,
 }

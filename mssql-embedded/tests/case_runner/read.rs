@@ -47,6 +47,7 @@ fn read_file(topic: &str, text: &str) -> Result<Vec<Case>> {
                 name: name.trim().to_owned(),
                 file: format!("{topic}.sql"),
                 line: number,
+                refused: None,
                 batches: vec![Batch::default()],
             });
             continue;
@@ -67,6 +68,10 @@ fn read_file(topic: &str, text: &str) -> Result<Vec<Case>> {
 fn read_line(case: &mut Case, line: &str, number: usize) -> Result<()> {
     if line.trim().eq_ignore_ascii_case("GO") {
         case.batches.push(Batch::default());
+        return Ok(());
+    }
+    if let Some(what) = line.strip_prefix("-- embedded refuses ") {
+        case.refused = Some(what.trim().to_owned());
         return Ok(());
     }
     let Some(batch) = case.batches.last_mut() else {

@@ -17,6 +17,9 @@ use super::target::{Connection, Target};
 /// Longer than any case takes, so that a hang fails by name.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The number under which the embedded engine refuses what it does not implement.
+const REFUSED: u32 = 40517;
+
 /// The differences between what a case expects and what the server answers.
 pub async fn run(case: &Case, target: &Target) -> Vec<String> {
     match tokio::time::timeout(PATIENCE, run_case(case, target)).await {
@@ -37,12 +40,14 @@ async fn run_case(case: &Case, target: &Target) -> Result<Vec<String>> {
         .into_results()
         .await?;
     let mut differences = Vec::new();
+    let mut refusals = Vec::new();
     for batch in &case.batches {
         let text = batch.text.replace("$(s)", &schema);
         let connection = connection(&mut connections, &batch.connection, target).await?;
         ear.take();
         let mut answer = ask(connection, batch, &text).await;
         answer.overheard = ear.take();
+        refusals.extend(refusal(&answer));
         differences.extend(
             compare(batch, &answer, &schema)
                 .into_iter()
@@ -50,10 +55,34 @@ async fn run_case(case: &Case, target: &Target) -> Result<Vec<String>> {
         );
     }
     drop(connections);
-    if target.shared {
+    if target.foreign {
         clean_up(target, &schema).await?;
     }
-    Ok(differences)
+    Ok(match &case.refused {
+        Some(what) if !target.foreign => unless_refused(what, &refusals),
+        _ => differences,
+    })
+}
+
+/// The message of a refusal by the embedded engine.
+fn refusal(answer: &Answer) -> Option<String> {
+    match &answer.error {
+        Some(tiberius::error::Error::Server(e)) if e.code() == REFUSED => {
+            Some(e.message().to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A case that states what the engine refuses passes when exactly that is refused by name.
+fn unless_refused(what: &str, refusals: &[String]) -> Vec<String> {
+    match refusals.first() {
+        Some(message) if message.contains(what) => Vec::new(),
+        Some(message) => vec![format!("expected {what} to be refused, got: {message}")],
+        None => vec![format!(
+            "{what} is no longer refused; drop the line that says so"
+        )],
+    }
 }
 
 /// The connection of that name, opened at its first use.

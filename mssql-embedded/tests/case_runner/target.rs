@@ -12,8 +12,8 @@ pub type Connection = Client<Compat<TcpStream>>;
 /// Where the cases run.
 pub struct Target {
     url: String,
-    /// Whether schemas are left behind for others to see, so that cases must clean up.
-    pub shared: bool,
+    /// Not the embedded server: cases must clean up, and nothing is refused by name.
+    pub foreign: bool,
     /// The embedded server, which stops when this is dropped.
     _server: Option<Server>,
 }
@@ -24,14 +24,14 @@ impl Target {
         if let Ok(url) = std::env::var("MSSQL_CASES_URL") {
             return Ok(Self {
                 url,
-                shared: true,
+                foreign: true,
                 _server: None,
             });
         }
         let server = Server::builder().start()?;
         Ok(Self {
             url: server.connection_string(),
-            shared: false,
+            foreign: false,
             _server: Some(server),
         })
     }

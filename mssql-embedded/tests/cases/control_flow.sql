@@ -66,7 +66,7 @@ SELECT @a AS a, @b AS b, @c AS c;
 -- case: a_variable_twice
 DECLARE @a INT;
 DECLARE @A INT;
--- expect error 134 15 1 The variable name '@A' has already been declared.
+-- expect error 134 15 * The variable name '@A' has already been declared.
 
 -- case: an_undeclared_variable
 SET @nope = 1;

@@ -123,6 +123,7 @@ SELECT 1 AS a, 1.0 AS b, 1e0 AS c, 'x' AS d, N'x' AS e, 0x01 AS f, NULL AS g;
 -- expect row: 1 | 1.0 | 1 | 'x' | 'x' | 0x01 | NULL
 
 -- case: facets_of_expressions
+-- embedded refuses SELECT INTO
 SELECT 'ab' + 'cde' AS a, N'ab' AS b, 12.345 AS c, CAST(1 AS BIGINT) + 1 AS d, CAST('x' AS VARCHAR(MAX)) AS e INTO [$(s)].made;
 SELECT c.name, t.name AS type, c.max_length, c.precision, c.scale
 FROM sys.columns c JOIN sys.types t ON t.user_type_id = c.user_type_id

@@ -53,7 +53,7 @@ SELECT 1 AS a FROM (VALUES (1)) v(x) WHERE COUNT(*) > 0;
 
 -- case: an_aggregate_of_an_aggregate
 SELECT SUM(COUNT(*)) AS a FROM (VALUES (1)) v(x);
--- expect error 130 15 1 Cannot perform an aggregate function on an expression containing an aggregate or a subquery.
+-- expect error 130 * 1 Cannot perform an aggregate function on an expression containing an aggregate or a subquery.
 
 -- case: having_without_group_by
 SELECT COUNT(*) AS n FROM (VALUES (1), (2)) v(x) HAVING COUNT(*) > 5;

@@ -127,7 +127,7 @@ CREATE PROCEDURE [$(s)].p AS SELECT 2 AS a;
 
 -- case: alter_of_a_missing_one
 ALTER PROCEDURE [$(s)].p AS SELECT 1 AS a;
--- expect error 208 16 6 Invalid object name '$(s).p'.
+-- expect error 208 16 6 Invalid object name
 
 -- case: drop_of_a_missing_one
 DROP PROCEDURE [$(s)].p;

