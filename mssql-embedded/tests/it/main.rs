@@ -1,0 +1,5 @@
+//! The engine as clients see it: real connections, real locks, and the tester's controls.
+
+mod controls;
+mod locks;
+mod support;
