@@ -255,12 +255,15 @@ fn script(schema: &str) -> Vec<String> {
             "CREATE PROCEDURE {schema}.dequeue @id BIGINT AS
              BEGIN
                  SET NOCOUNT, XACT_ABORT ON;
-                 WITH next AS (
-                     SELECT TOP (1) id, visible_at, payload
-                     FROM {schema}.items WITH (READPAST, UPDLOCK, ROWLOCK)
-                     WHERE visible_at < 1000000000
-                     ORDER BY visible_at, id)
-                 UPDATE next SET visible_at = visible_at + 10000000 OUTPUT inserted.id, inserted.payload;
+                 DECLARE @taken BIGINT;
+                 BEGIN TRAN;
+                 SELECT TOP (1) @taken = id
+                 FROM {schema}.items WITH (READPAST, UPDLOCK, ROWLOCK)
+                 WHERE visible_at < 1000000000
+                 ORDER BY visible_at, id;
+                 UPDATE {schema}.items SET visible_at = visible_at + 10000000
+                 OUTPUT inserted.id, inserted.payload WHERE id = @taken;
+                 COMMIT;
              END"
         ),
     ]

@@ -54,8 +54,8 @@ pub struct Env<'a, 'e> {
     pub stats: Stats,
     /// The statement's time.
     pub now: (i32, i64),
-    /// What a reader under READ_COMMITTED_SNAPSHOT sees: everything committed when the statement began.
-    pub snapshot: CommitSeq,
+    /// What the statement's readers under READ_COMMITTED_SNAPSHOT see, once one of them has begun.
+    pub snapshot: Option<CommitSeq>,
 }
 
 impl<'e> Env<'_, 'e> {

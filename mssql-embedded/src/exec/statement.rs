@@ -2,9 +2,9 @@
 
 use crate::access::lock_object;
 use crate::catalog::ObjectId;
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
-use crate::storage::Txn;
+use crate::storage::{CommitSeq, Txn};
 
 use super::Env;
 
@@ -37,13 +37,49 @@ impl<'e> Env<'_, 'e> {
             }
             return result;
         }
-        if result.is_err() {
-            if let (Some(txn), Some(mark)) = (&mut self.core.txn, mark) {
+        if let Some(txn) = &mut self.core.txn {
+            if let (Err(_), Some(mark)) = (&result, mark) {
                 txn.rollback_to(&mut self.latch, mark, false);
+            }
+            if let Some(snapshot) = self.snapshot.take() {
+                txn.close_snapshot(&mut self.latch.store, snapshot);
             }
         }
         self.latch.locks.end_statement(owner);
         result
+    }
+
+    /// What the statement sees under READ_COMMITTED_SNAPSHOT: everything committed when it first
+    /// read. The snapshot stays open until the statement ends, because a scan lets others have the
+    /// latch and what they overwrite must stay readable.
+    pub fn statement_snapshot(&mut self) -> SqlResult<CommitSeq> {
+        if let Some(open) = self.snapshot {
+            return Ok(open);
+        }
+        let access = self.access()?;
+        let snapshot = access.txn.open_snapshot(&mut access.latch.store);
+        self.snapshot = Some(snapshot);
+        Ok(snapshot)
+    }
+
+    /// What a SNAPSHOT transaction sees: everything committed when it first read.
+    ///
+    /// # Errors
+    ///
+    /// 3952 when the database does not allow such transactions.
+    pub fn transaction_snapshot(&mut self) -> SqlResult<CommitSeq> {
+        let database = self.latch.catalog.databases.get(&self.core.database);
+        if let Some(database) = database.filter(|d| !d.allow_snapshot_isolation) {
+            return Err(SqlError::new(
+                3952,
+                format!(
+                    "Snapshot isolation transaction failed accessing database '{}' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.",
+                    database.name
+                ),
+            ));
+        }
+        let access = self.access()?;
+        Ok(access.txn.take_snapshot(&mut access.latch.store))
     }
 
     /// Waits until nobody is changing the definitions of these objects.

@@ -10,7 +10,7 @@ use crate::catalog::ObjectId;
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
-use crate::storage::{CommitSeq, Mark, Txn};
+use crate::storage::{Mark, Txn};
 use crate::value::Value;
 
 use super::random::Random;
@@ -134,8 +134,6 @@ pub struct Core {
     pub savepoints: Vec<(String, Mark)>,
     /// The name given to the outermost BEGIN TRAN.
     pub transaction_name: Option<String>,
-    /// The snapshot of a SNAPSHOT transaction, taken at its first read.
-    pub snapshot: Option<CommitSeq>,
     /// @@ROWCOUNT.
     pub rowcount: i64,
     /// @@ERROR.
@@ -172,11 +170,6 @@ impl Core {
                 .is_some_and(|d| d.read_committed_snapshot)
     }
 
-    /// What a SNAPSHOT transaction sees: everything committed when it first read.
-    pub fn transaction_snapshot(&self, statement: CommitSeq) -> CommitSeq {
-        self.snapshot.unwrap_or(statement)
-    }
-
     /// Keeps a prepared text; its handle.
     pub fn prepare(&mut self, text: String, parameters: String) -> i32 {
         let handle = self.next_handle;
@@ -193,7 +186,6 @@ impl Core {
         self.trancount = 0;
         self.doomed = false;
         self.savepoints.clear();
-        self.snapshot = None;
         self.transaction_name = None;
         let txn = self.txn.take()?;
         let descriptor = txn.id;

@@ -55,7 +55,6 @@ impl Session {
             doomed: false,
             savepoints: Vec::new(),
             transaction_name: None,
-            snapshot: None,
             rowcount: 0,
             error: 0,
             identity: Value::Null,

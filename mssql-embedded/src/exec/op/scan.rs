@@ -106,7 +106,7 @@ fn bound(
 }
 
 /// The locks of a table access, from isolation level, hints and purpose.
-fn read_mode(hints: &Hints, purpose: Purpose, env: &Env<'_, '_>) -> SqlResult<ReadMode> {
+fn read_mode(hints: &Hints, purpose: Purpose, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
     let level = env.core.settings.isolation;
     let serializable = hints.holdlock || level == IsolationLevel::Serializable && !weaker(hints);
     let repeatable =
@@ -114,16 +114,21 @@ fn read_mode(hints: &Hints, purpose: Purpose, env: &Env<'_, '_>) -> SqlResult<Re
     if hints.readpast {
         check_readpast(hints, level)?;
     }
+    // Also before a change: it must notice what others changed since.
+    let past = match level {
+        IsolationLevel::Snapshot => Some(env.transaction_snapshot()?),
+        _ => None,
+    };
     let lock = if hints.xlock || hints.tablockx {
         ReadLock::Exclusive
     } else if hints.updlock || purpose == Purpose::Modify {
         ReadLock::Update
     } else if hints.nolock || level == IsolationLevel::ReadUncommitted && !stronger(hints) {
         ReadLock::None
-    } else if level == IsolationLevel::Snapshot && !stronger(hints) {
-        ReadLock::Snapshot(env.core.transaction_snapshot(env.snapshot))
+    } else if let Some(past) = past.filter(|_| !stronger(hints)) {
+        ReadLock::Snapshot(past)
     } else if env.core.reads_versions(&env.latch) && !locks(hints, serializable, repeatable) {
-        ReadLock::Snapshot(env.snapshot)
+        ReadLock::Snapshot(env.statement_snapshot()?)
     } else {
         ReadLock::Shared
     };

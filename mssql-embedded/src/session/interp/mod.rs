@@ -246,7 +246,6 @@ impl Interp<'_> {
         let sink = &mut *self.sink;
         let mut interrupted = || sink.interrupted();
         let now = self.core.engine.clock.now_utc();
-        let snapshot = latch.store.commit_seq();
         let mut env = Env {
             latch,
             core: self.core,
@@ -256,7 +255,7 @@ impl Interp<'_> {
             interrupted: &mut interrupted,
             stats: Stats::default(),
             now,
-            snapshot,
+            snapshot: None,
         };
         let result = env.statement(f);
         self.stats.add(&env.stats);

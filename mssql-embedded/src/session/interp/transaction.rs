@@ -46,7 +46,6 @@ impl Interp<'_> {
         let descriptor = txn.id;
         self.core.txn = Some(txn);
         self.core.doomed = false;
-        self.core.snapshot = None;
         self.core.savepoints.clear();
         self.sink
             .env_change(&EnvChange::BeginTransaction(descriptor))?;
@@ -85,7 +84,6 @@ impl Interp<'_> {
         drop(latch);
         self.core.trancount = 0;
         self.core.savepoints.clear();
-        self.core.snapshot = None;
         self.moment(Moment::Committed, procedure, "")?;
         self.sink
             .env_change(&EnvChange::CommitTransaction(descriptor))?;

@@ -82,3 +82,48 @@ async fn snapshot_transaction_reads_the_past_and_loses_to_a_newer_write() {
     assert_eq!(reader.int("SELECT @@TRANCOUNT").await.unwrap(), 0);
     assert_eq!(reader.int(read).await.unwrap(), 5);
 }
+
+/// Under READ_COMMITTED_SNAPSHOT a long scan sees one moment, although others write while it runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_scan_sees_one_moment() {
+    let server = crate::support::server(true);
+    let mut reader = Session::open(&server).await;
+    let fill =
+        "CREATE TABLE dbo.wide (id INT NOT NULL CONSTRAINT pk_wide PRIMARY KEY, v INT NOT NULL);
+        WITH n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
+        INSERT INTO dbo.wide SELECT i, 1 FROM n OPTION (MAXRECURSION 0);";
+    reader.run(fill).await.unwrap();
+    let mut writer = Session::open(&server).await;
+    let moving = tokio::spawn(async move {
+        // Each statement moves one unit between the two ends of the table.
+        for step in 0..400 {
+            let (from, to) = if step % 2 == 0 {
+                (0, 19_999)
+            } else {
+                (19_999, 0)
+            };
+            let text = format!(
+                "UPDATE dbo.wide SET v = v + IIF(id = {to}, 1, -1) WHERE id IN ({from}, {to})"
+            );
+            writer.run(&text).await.unwrap();
+        }
+    });
+    while !moving.is_finished() {
+        let sum = reader.int("SELECT SUM(v) FROM dbo.wide").await.unwrap();
+        assert_eq!(sum, 20_000);
+    }
+    within(moving).await.unwrap();
+}
+
+/// A database must allow SNAPSHOT transactions.
+#[tokio::test]
+async fn snapshot_isolation_must_be_allowed() {
+    let (server, mut session) = table(false).await;
+    let read = "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; SELECT COUNT(*) FROM dbo.t";
+    assert_eq!(session.int(read).await.unwrap(), 5);
+    server
+        .controls()
+        .set_allow_snapshot_isolation("master", false)
+        .unwrap();
+    assert_eq!(number(session.run(read).await), 3952);
+}
