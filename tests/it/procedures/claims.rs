@@ -130,6 +130,8 @@ async fn other_versions_are_left_alone_in_their_lane() {
             .ack_orchestration_item(&token, 1, history, vec![], vec![], metadata, vec![])
             .await
             .unwrap();
+    }
+    for instance in ["old", "new"] {
         provider
             .enqueue_for_orchestrator(cancel(instance), None)
             .await

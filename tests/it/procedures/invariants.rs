@@ -13,13 +13,13 @@ use crate::support::items::{LEASE, metadata, start};
 /// Each query counts the rows that break the rule in front of it.
 const RULES: [(&str, &str); 6] = [
     (
-        "an instance with messages has a row that knows of the earliest one, or is parked",
-        "SELECT COUNT(*) AS n FROM (SELECT q.instance_id, MIN(q.visible_at_ms) AS first_ms FROM [$(schema)].orchestrator_queue AS q GROUP BY q.instance_id) AS m
-         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = m.instance_id
+        "an instance has a row that knows of its earliest message, or of the one that can start it",
+        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id
          WHERE l.instance_id IS NULL
-            OR (l.lock_token IS NULL AND l.not_before_ms > m.first_ms
-                AND (EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = m.instance_id)
-                     OR EXISTS (SELECT 1 FROM [$(schema)].orchestrator_queue AS s WHERE s.instance_id = m.instance_id AND s.kind = N'StartOrchestration')));",
+            OR (l.lock_token IS NULL AND l.not_before_ms > q.visible_at_ms
+                AND (q.kind = N'StartOrchestration'
+                     OR EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)));",
     ),
     (
         "a free row queues in the lane of its version, an idle one in none",
