@@ -34,6 +34,9 @@ namespace TsqlCheck
             public bool MayBeRefused => MustBeRefused || Severity == 15;
         }
 
+        public static IEnumerable<string> Files(Repository repository) =>
+            repository.Files(Folder, "*.sql").Concat(repository.Files(Folder, Path.GetFileName(DifferencesFile)));
+
         public static void Check(Repository repository, Report report)
         {
             var explained = Differences(repository);

@@ -31,7 +31,8 @@ namespace TsqlCheck
             var repository = Checker.Run(root, generated, report);
             var findings = report.Sorted().Where(f => only.Count == 0 || only.Any(p => Covers(p, Path.Combine(root, f.File)))).ToList();
             foreach (var finding in findings) Console.WriteLine(finding);
-            foreach (var path in only.Where(p => !repository.Scripts.Any(s => Covers(p, Path.Combine(root, s.File)))))
+            var read = repository.Scripts.Select(s => s.File).Concat(EngineCases.Files(repository)).ToList();
+            foreach (var path in only.Where(p => !read.Any(file => Covers(p, Path.Combine(root, file)))))
             {
                 Console.WriteLine($"{path}:1: syntax: the check reads no such file; it knows migrations, Markdown with sql blocks and engine cases");
                 return 1;
