@@ -351,7 +351,10 @@ fn startup_error(options: &Options, error: CallError) -> CallError {
             options.database.as_deref().unwrap_or_default()
         )),
         Some(_) => error,
-        None => CallError::Data(error.to_string()),
+        None => match error {
+            CallError::Connection { reason, .. } => CallError::Data(reason),
+            other => CallError::Data(other.to_string()),
+        },
     }
 }
 

@@ -34,8 +34,13 @@ pub(crate) async fn prepare(
     match options.migration_policy {
         MigrationPolicy::Verify => state.verify(source, schema)?,
         MigrationPolicy::Apply => {
-            // A schema that is up to date is started without DDL and without the lock.
-            if !state.plan(source, schema)?.is_empty(source) {
+            // A schema that is up to date is started without DDL and without the lock. Anything
+            // else may be the sight of another process at work, and is looked at again under
+            // the lock.
+            let is_current = state
+                .plan(source, schema)
+                .is_ok_and(|plan| plan.is_empty(source));
+            if !is_current {
                 in_transaction(&mut session, schema, Work::Install).await?;
             }
         }

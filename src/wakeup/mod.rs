@@ -124,7 +124,7 @@ impl Wakeups {
     pub(crate) fn orchestration_later(&self, delay: Duration) {
         if delay.is_zero() {
             self.orchestrations.signal(());
-        } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
+        } else if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
             self.orchestrations.signal_at(at, &());
         }
     }
@@ -154,7 +154,7 @@ impl Wakeups {
         };
         if delay.is_zero() {
             self.work_ready(work);
-        } else if let Some(at) = Instant::now().checked_add(delay + DUE_MARGIN) {
+        } else if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
             self.workers.signal_at(at, &work);
         }
     }

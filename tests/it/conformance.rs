@@ -503,8 +503,10 @@ fn duroxide_source() -> std::path::PathBuf {
             "metadata",
             "--format-version=1",
             "--offline",
-            "--manifest-path",
+            "--filter-platform",
+            &host(),
         ])
+        .arg("--manifest-path")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .output()
         .expect("cargo metadata runs");
@@ -517,4 +519,15 @@ fn duroxide_source() -> std::path::PathBuf {
     let manifest = duroxide.expect("duroxide is a dependency")["manifest_path"].as_str();
     let manifest = std::path::Path::new(manifest.expect("a path"));
     manifest.parent().expect("a folder").to_owned()
+}
+
+/// The platform of the tests; without it cargo wants the packages of all platforms.
+fn host() -> String {
+    let output = std::process::Command::new("rustc")
+        .arg("-vV")
+        .output()
+        .expect("rustc runs");
+    let text = String::from_utf8(output.stdout).expect("rustc answers with text");
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("rustc names its host").to_owned()
 }

@@ -20,6 +20,8 @@ use super::random::Random;
 pub struct Settings {
     /// NOCOUNT.
     pub nocount: bool,
+    /// NOEXEC: statements are compiled and not executed, until it is switched off.
+    pub noexec: bool,
     /// XACT_ABORT.
     pub xact_abort: bool,
     /// QUOTED_IDENTIFIER.
@@ -58,6 +60,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             nocount: false,
+            noexec: false,
             xact_abort: false,
             quoted_identifier: true,
             ansi_nulls: true,

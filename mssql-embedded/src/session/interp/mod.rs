@@ -111,6 +111,9 @@ impl Interp<'_> {
             Some(Interrupt::Disconnected) => return Err(Stop::Disconnected),
             None => {}
         }
+        if self.core.settings.noexec && !set::ends_noexec(&stmt.kind) {
+            return Ok(Flow::Next);
+        }
         match &stmt.kind {
             StmtKind::Block(list) => self.run_list(list, module, frame),
             StmtKind::If { .. } => self.run_if(stmt, module, frame),

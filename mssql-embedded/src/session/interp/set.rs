@@ -4,13 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Latch;
-use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt};
+use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt, StmtKind};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::session::{EnvChange, Interrupt, Module};
 use crate::value::{CastMode, DataType, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop};
+
+/// Whether this is `SET NOEXEC OFF`, the one statement that NOEXEC lets through.
+pub(super) fn ends_noexec(statement: &StmtKind) -> bool {
+    match statement {
+        StmtKind::SetOption(SetOption::Switch(names, false)) => {
+            names.iter().any(|name| *name == "NOEXEC")
+        }
+        _ => false,
+    }
+}
 
 impl Interp<'_> {
     /// SET, other than of a variable.
@@ -90,6 +100,7 @@ impl Interp<'_> {
         let s = &mut self.core.settings;
         match name {
             "NOCOUNT" => s.nocount = on,
+            "NOEXEC" => s.noexec = on,
             "XACT_ABORT" => s.xact_abort = on,
             "QUOTED_IDENTIFIER" => s.quoted_identifier = on,
             "ANSI_WARNINGS" => s.ansi_warnings = on,
@@ -107,7 +118,6 @@ impl Interp<'_> {
             "NUMERIC_ROUNDABORT"
             | "CURSOR_CLOSE_ON_COMMIT"
             | "ANSI_NULL_DFLT_OFF"
-            | "NOEXEC"
             | "PARSEONLY"
             | "FMTONLY"
             | "SHOWPLAN_ALL"
