@@ -9,7 +9,7 @@ use super::compare::{compare, operands};
 use super::context::Binder;
 use super::expr::{common, one_column};
 use super::query::QueryUse;
-use super::typing::{Ex, coerce, unify_collation};
+use super::typing::{Ex, coerce, output_coercibility, unify_collation};
 
 impl<'a> Binder<'a> {
     /// Binds a condition whose unknown counts as false: WHERE, ON, HAVING, IF, CASE WHEN.
@@ -144,11 +144,15 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Cond> {
         self.allow_subquery()?;
         let mut query = self.bind_nested(query, QueryUse::Value)?;
+        if query.columns.len() != 1 {
+            return Err(one_column());
+        }
+        let strength = output_coercibility(&query, 0, self.ctx.database.collation);
         let ([column], Some(output)) = (query.columns.as_slice(), query.output.pop()) else {
             return Err(one_column());
         };
         let mut right = Ex::new(output, column.ty.clone(), column.nullable);
-        right.coll = super::typing::Coercibility::Implicit;
+        right.coll = strength;
         let (left, right, ty) = operands(left, right, "equal to")?;
         query.output = vec![right];
         query.columns[0].ty = ty.clone();

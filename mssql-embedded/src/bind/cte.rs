@@ -7,9 +7,9 @@ use crate::session::ColumnMeta;
 
 use super::context::Binder;
 use super::fold;
-use super::from::{check_names, rename};
 use super::query::QueryUse;
 use super::set_op::{unify, union_all};
+use super::source::{check_names, rename};
 
 /// The CTEs that can be named.
 #[derive(Default)]

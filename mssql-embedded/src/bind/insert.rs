@@ -220,7 +220,7 @@ impl<'a> Binder<'a> {
         if top.is_none() {
             let built = self.bind_built(query, QueryUse::Statement)?;
             if !built.assign.is_empty() {
-                return Err(super::select::mixed_assignment());
+                return Err(super::items::mixed_assignment());
             }
             return Ok(built.query);
         }

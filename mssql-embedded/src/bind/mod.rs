@@ -9,6 +9,7 @@ mod aggregate;
 mod call;
 mod compare;
 mod cond;
+mod constraint;
 mod context;
 mod cte;
 mod errors;
@@ -18,7 +19,10 @@ mod group;
 mod hints;
 mod index_def;
 mod insert;
+mod items;
+mod limit;
 mod literal;
+mod membership;
 mod modify;
 mod names;
 mod order;
@@ -29,6 +33,7 @@ mod rules;
 mod scope;
 mod select;
 mod set_op;
+mod source;
 mod table_def;
 mod table_function;
 mod target;
@@ -39,12 +44,11 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use constraint::{add_constraint, auto_name};
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
 pub use index_def::{index_from_ast, key_size_warning};
 pub use names::{Resolved, fold, resolve_object, resolve_table};
 pub use rules::{bind_default, bind_row_rules};
-pub use table_def::{
-    TableName, add_constraint, auto_name, column_from_ast, columns_from_ast, table_def_from_ast,
-};
+pub use table_def::{TableName, column_from_ast, columns_from_ast, table_def_from_ast};
 pub use typing::{resolve_collation, resolve_type};
 pub use variables::{ScalarVariable, TableVariable, VariableMap};

@@ -6,7 +6,7 @@ use crate::plan::{Scalar, SortKey};
 
 use super::context::Binder;
 use super::errors;
-use super::select::Item;
+use super::items::Item;
 
 /// What an ORDER BY item names in the select list.
 enum Named {

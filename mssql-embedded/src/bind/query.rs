@@ -144,7 +144,7 @@ impl<'a> Binder<'a> {
         };
         self.scopes.truncate(depth);
         if !built.assign.is_empty() {
-            return Err(super::select::mixed_assignment());
+            return Err(super::items::mixed_assignment());
         }
         let inner = built.query;
         if let Some(i) = inner.columns.iter().position(|c| c.name.is_empty()) {

@@ -51,6 +51,7 @@ pub(super) struct SourceColumn {
     pub(super) nullable: bool,
     pub(super) identity: bool,
     pub(super) slot: usize,
+    pub(super) coll: Coercibility,
 }
 
 /// A table reference with the name it goes by.
@@ -128,6 +129,7 @@ pub(super) fn table_columns(table: &TableDef, base: usize) -> Vec<SourceColumn> 
         nullable: c.nullable,
         identity: c.identity.is_some(),
         slot: base + i,
+        coll: Coercibility::Implicit,
     };
     table.columns.iter().enumerate().map(column).collect()
 }
@@ -263,6 +265,6 @@ pub(super) fn column_ex(level: usize, column: &SourceColumn) -> Ex {
         },
         ty: column.ty.clone(),
         nullable: column.nullable,
-        coll: Coercibility::Implicit,
+        coll: column.coll,
     }
 }

@@ -1,19 +1,19 @@
 //! SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY.
 
-use crate::ast::{BinaryOp, Condition, Expr, ExprKind, QueryExpr, QuerySpec, SelectItem, Top};
+use crate::ast::{Condition, Expr, QueryExpr, QuerySpec};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey};
+use crate::plan::{Assign, Cond, Group, Node, Query, Scalar, SortKey, WindowFunction};
 use crate::session::ColumnMeta;
-use crate::value::DataType;
-use crate::value::precedence::check_implicit;
 
 use super::context::Binder;
 use super::errors;
-use super::expr::{arithmetic, one_column};
+use super::expr::one_column;
+use super::group::Grouping;
+use super::items::Item;
 use super::planner::{Conjunct, Request, plan};
 use super::query::{QueryUse, meta};
-use super::scope::{Clause, column_ex};
-use super::typing::{Ex, coerce};
+use super::scope::Clause;
+use super::typing::Ex;
 
 /// A bound query and, for `SELECT @a = x`, its assignments.
 pub(super) struct Built {
@@ -31,14 +31,6 @@ impl Built {
     }
 }
 
-/// One item of the select list.
-#[derive(Clone)]
-pub(super) struct Item {
-    pub(super) name: String,
-    pub(super) ex: Ex,
-    pub(super) identity: bool,
-}
-
 /// The clauses of a SELECT, bound and not yet assembled.
 pub(super) struct Parts {
     pub(super) items: Vec<Item>,
@@ -49,24 +41,6 @@ pub(super) struct Parts {
     pub(super) order: Vec<SortKey>,
     /// For DISTINCT, the item that each key of ORDER BY is.
     pub(super) order_items: Vec<usize>,
-}
-
-/// TOP with its bound count.
-struct BoundTop {
-    count: Scalar,
-    percent: bool,
-    with_ties: bool,
-}
-
-/// 141.
-pub(super) fn mixed_assignment() -> SqlError {
-    SqlError::with(
-        141,
-        15,
-        1,
-        "A SELECT statement that assigns a value to a variable must not be combined with \
-         data-retrieval operations.",
-    )
 }
 
 impl<'a> Binder<'a> {
@@ -140,34 +114,7 @@ impl<'a> Binder<'a> {
         };
         let planned = plan(request)?;
         let sorted = parts.order.is_empty() || order.is_some() && planned.ordered;
-        let mut node = planned.node;
-        if let Some((keys, aggregates, scalar)) = group {
-            let input = node;
-            node = Node::Group(Box::new(crate::plan::Group {
-                input,
-                keys,
-                aggregates,
-                scalar,
-            }));
-        }
-        for cond in std::mem::take(&mut parts.having) {
-            node = Node::Filter {
-                input: Box::new(node),
-                cond,
-            };
-        }
-        if !windows.is_empty() {
-            node = Node::Window {
-                input: Box::new(node),
-                functions: windows,
-            };
-        }
-        for cond in std::mem::take(&mut parts.above) {
-            node = Node::Filter {
-                input: Box::new(node),
-                cond,
-            };
-        }
+        let mut node = shape(planned.node, group, windows, &mut parts);
         if spec.distinct {
             node = self.distinct(node, &mut parts);
         }
@@ -240,102 +187,6 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn bind_items(
-        &mut self,
-        items: &'a [SelectItem],
-        use_: &QueryUse,
-    ) -> SqlResult<(Vec<Item>, Vec<Assign>)> {
-        let (mut list, mut assign) = (Vec::new(), Vec::new());
-        for item in items {
-            match item {
-                SelectItem::Star(_) if matches!(use_, QueryUse::Exists) => {}
-                SelectItem::Star(prefix) => list.extend(self.expand_star(prefix.as_ref())?),
-                SelectItem::Expr { expr, alias } => {
-                    let ex = self.bind_expr(expr)?;
-                    let (name, identity) = match (&expr.kind, alias) {
-                        (ExprKind::Column(column), _) => {
-                            let identity = self.find_column(column).is_ok_and(|(_, c)| c.identity);
-                            let own = column.parts.last().map_or("", |p| p.name.as_str());
-                            (alias.as_ref().map_or(own, |a| a.name.as_str()), identity)
-                        }
-                        (_, Some(alias)) => (alias.name.as_str(), false),
-                        _ => ("", false),
-                    };
-                    list.push(Item {
-                        name: name.to_owned(),
-                        ex,
-                        identity,
-                    });
-                }
-                SelectItem::Assign { variable, op, expr } => {
-                    if !matches!(use_, QueryUse::Statement) {
-                        return Err(mixed_assignment());
-                    }
-                    let value = self.bind_expr(expr)?;
-                    assign.push(self.assignment(variable, *op, value)?);
-                }
-            }
-        }
-        if !assign.is_empty() && !list.is_empty() {
-            return Err(mixed_assignment());
-        }
-        Ok((list, assign))
-    }
-
-    /// `@v = value` or `@v op= value`.
-    pub(super) fn assignment(
-        &self,
-        variable: &str,
-        op: Option<BinaryOp>,
-        value: Ex,
-    ) -> SqlResult<Assign> {
-        let target = self.ctx.variables.scalar_named(variable)?;
-        let value = match op {
-            Some(op) => {
-                let old = Ex::new(Scalar::Variable(target.slot), target.ty.clone(), true);
-                arithmetic(op, old, value)?
-            }
-            None => value,
-        };
-        check_implicit(&value.ty, &target.ty)?;
-        Ok(Assign {
-            variable: target.slot,
-            value: value.expr,
-            ty: value.ty,
-            op,
-        })
-    }
-
-    fn expand_star(&mut self, prefix: Option<&crate::ast::ObjectName>) -> SqlResult<Vec<Item>> {
-        let level = self.scopes.len() - 1;
-        let parts = prefix.map_or(&[][..], |p| p.parts.as_slice());
-        let mut items = Vec::new();
-        let mut found = false;
-        for source in &self.scopes[level].sources {
-            if source.hidden || !self.qualifies(source, parts) {
-                continue;
-            }
-            found = true;
-            items.extend(source.columns.iter().map(|c| Item {
-                name: c.name.clone(),
-                ex: column_ex(level, c),
-                identity: c.identity,
-            }));
-        }
-        match prefix {
-            Some(name) if !found => Err(SqlError::new(
-                107,
-                format!(
-                    "The column prefix '{}' does not match with a table name or alias name used in \
-                     the query.",
-                    errors::dotted(name)
-                ),
-            )),
-            None if !found => Err(SqlError::new(263, "Must specify table to select from.")),
-            _ => Ok(items),
-        }
-    }
-
     /// The equality that makes `value IN (query)` an EXISTS.
     fn add_membership(
         &mut self,
@@ -381,104 +232,6 @@ impl<'a> Binder<'a> {
         });
         Node::Distinct { input, keys }
     }
-
-    fn bind_top(&mut self, top: Option<&'a Top>) -> SqlResult<Option<BoundTop>> {
-        let Some(top) = top else { return Ok(None) };
-        let count = self.bind_expr(&top.count)?;
-        let ty = if top.percent {
-            DataType::Float
-        } else {
-            DataType::BigInt
-        };
-        let count = coerce(count, &ty)?;
-        Ok(Some(BoundTop {
-            count,
-            percent: top.percent,
-            with_ties: top.with_ties,
-        }))
-    }
-
-    /// The count of TOP for INSERT, UPDATE and DELETE.
-    pub(super) fn dml_top(&mut self, node: Node, top: Option<&'a Top>) -> SqlResult<Node> {
-        Ok(match self.bind_top(top)? {
-            Some(BoundTop { count, percent, .. }) => Node::Top {
-                input: Box::new(node),
-                count,
-                percent,
-                ties: None,
-            },
-            None => node,
-        })
-    }
-
-    pub(super) fn bind_limits(
-        &mut self,
-        query: &'a QueryExpr,
-        top: bool,
-    ) -> SqlResult<Option<(Scalar, Option<Scalar>)>> {
-        let Some(offset) = &query.offset else {
-            return Ok(None);
-        };
-        if top {
-            return Err(SqlError::with(
-                10741,
-                15,
-                2,
-                "A TOP can not be used in the same query or sub-query as a OFFSET.",
-            ));
-        }
-        let offset = self.bind_expr(offset)?;
-        let offset = coerce(offset, &DataType::BigInt)?;
-        let fetch = match &query.fetch {
-            Some(fetch) => {
-                let fetch = self.bind_expr(fetch)?;
-                Some(coerce(fetch, &DataType::BigInt)?)
-            }
-            None => None,
-        };
-        Ok(Some((offset, fetch)))
-    }
-
-    fn limit(
-        &self,
-        node: Node,
-        top: Option<BoundTop>,
-        limits: Option<(Scalar, Option<Scalar>)>,
-        order: &[SortKey],
-    ) -> SqlResult<Node> {
-        let mut node = node;
-        if let Some(BoundTop {
-            count,
-            percent,
-            with_ties,
-        }) = top
-        {
-            if with_ties && order.is_empty() {
-                return Err(SqlError::with(
-                    1062,
-                    15,
-                    1,
-                    "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
-                     clause.",
-                ));
-            }
-            let ties = with_ties.then(|| order.to_vec());
-            node = Node::Top {
-                input: Box::new(node),
-                count,
-                percent,
-                ties,
-            };
-        }
-        if let Some((offset, fetch)) = limits {
-            node = Node::Offset {
-                input: Box::new(node),
-                offset,
-                fetch,
-            };
-        }
-        Ok(node)
-    }
 }
 
 /// ORDER BY as plain slots of this level, if it is so and rows reach it as they were read.
@@ -493,4 +246,41 @@ fn wishes(level: usize, order: &[SortKey], reshaped: bool) -> Option<Vec<(usize,
             _ => None,
         })
         .collect()
+}
+
+/// Groups, filters the groups, and computes window functions.
+fn shape(
+    node: Node,
+    group: Option<Grouping>,
+    windows: Vec<WindowFunction>,
+    parts: &mut Parts,
+) -> Node {
+    let mut node = node;
+    if let Some((keys, aggregates, scalar)) = group {
+        node = Node::Group(Box::new(Group {
+            input: node,
+            keys,
+            aggregates,
+            scalar,
+        }));
+    }
+    for cond in std::mem::take(&mut parts.having) {
+        node = Node::Filter {
+            input: Box::new(node),
+            cond,
+        };
+    }
+    if !windows.is_empty() {
+        node = Node::Window {
+            input: Box::new(node),
+            functions: windows,
+        };
+    }
+    for cond in std::mem::take(&mut parts.above) {
+        node = Node::Filter {
+            input: Box::new(node),
+            cond,
+        };
+    }
+    node
 }

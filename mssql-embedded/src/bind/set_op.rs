@@ -8,8 +8,8 @@ use crate::value::DataType;
 use crate::value::precedence::common_type;
 
 use super::context::Binder;
+use super::items::Item;
 use super::query::{QueryUse, meta};
-use super::select::Item;
 use super::typing::{Coercibility, Ex, coerce, unify_collation};
 
 impl<'a> Binder<'a> {
@@ -66,7 +66,7 @@ impl<'a> Binder<'a> {
                         if built.assign.is_empty() {
                             Ok(built.query)
                         } else {
-                            Err(super::select::mixed_assignment())
+                            Err(super::items::mixed_assignment())
                         }
                     })
             }

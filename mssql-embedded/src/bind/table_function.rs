@@ -7,9 +7,9 @@ use crate::session::ColumnMeta;
 use crate::value::{BareLength, Collation, DataType, Value};
 
 use super::context::Binder;
-use super::from::rename;
 use super::planner::Rel;
 use super::query::meta;
+use super::source::rename;
 use super::typing::coerce;
 use super::{errors, resolve_collation, resolve_type};
 

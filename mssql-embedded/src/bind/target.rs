@@ -9,7 +9,7 @@ use crate::plan::{Purpose, Target};
 
 use super::context::Binder;
 use super::names::{Resolved, resolve_source};
-use super::planner::{LeafKind, Rel};
+use super::planner::Rel;
 use super::{errors, fold};
 
 /// A resolved target.
@@ -107,7 +107,7 @@ impl<'a> Binder<'a> {
             .scope()
             .leaves
             .iter()
-            .position(|l| is_target(&l.kind))
+            .position(|l| l.locator().is_some())
             .unwrap_or(0);
         let position = self
             .scope()
@@ -125,11 +125,7 @@ impl<'a> Binder<'a> {
         let count = scope.sources.len();
         scope.visible = 0..count;
         let leaf = &scope.leaves[scope.sources[source].leaf];
-        let locator = match &leaf.kind {
-            LeafKind::Table(table) => table.locator,
-            LeafKind::Local { locator, .. } => *locator,
-            LeafKind::Other(_) => None,
-        };
+        let locator = leaf.locator();
         let base = leaf.slots.start;
         match locator {
             Some(locator) => Ok(TargetSlots {
@@ -272,13 +268,5 @@ impl<'a> Binder<'a> {
             .iter()
             .position(|c| fold(self.ctx.database, &c.name) == wanted)
             .ok_or_else(|| errors::invalid_column(&name.name, name.pos))
-    }
-}
-
-fn is_target(kind: &LeafKind) -> bool {
-    match kind {
-        LeafKind::Table(table) => table.locator.is_some(),
-        LeafKind::Local { locator, .. } => locator.is_some(),
-        LeafKind::Other(_) => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ast::{self, Ident, TypeName};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::Scalar;
+use crate::plan::{Node, Query, Scalar};
 use crate::value::precedence::check_implicit;
 use crate::value::{BareLength, CastMode, Collation, DataType, Length, TypeArg, cast};
 
@@ -184,4 +184,24 @@ pub fn resolve_type(
         }
     };
     DataType::from_name(text, &args, collation, bare).map_err(|e| e.at(errors::line(&name.name)))
+}
+
+/// How strongly the column of a nested query insists on its collation: as a column if it is one,
+/// otherwise only if it has another collation than the database, which something must have given it.
+pub(super) fn output_coercibility(
+    query: &Query,
+    column: usize,
+    default: Collation,
+) -> Coercibility {
+    let is_column = matches!(query.output.get(column), Some(Scalar::Slot { .. }))
+        && !matches!(query.root, Node::Values { .. });
+    let other = query.columns[column]
+        .ty
+        .collation()
+        .is_some_and(|c| c != default);
+    if is_column || other {
+        Coercibility::Implicit
+    } else {
+        Coercibility::Default
+    }
 }

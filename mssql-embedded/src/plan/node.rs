@@ -15,7 +15,7 @@ use super::{Cond, Scalar};
 pub struct Query {
     /// Its level; its buffer is number `level` of the environment.
     pub level: usize,
-    /// Whether it reads slots of the levels above it. One that does not yields the same rows however
+    /// Whether it reads slots of the levels above it or a working table. One that does not yields the same rows however
     /// often it is opened within a statement, apart from functions such as NEWID.
     pub correlated: bool,
     /// How many slots its buffer has.

@@ -17,12 +17,14 @@ impl Planner {
         may_order: bool,
     ) -> SqlResult<Planned> {
         let leaf = &self.leaves[position];
-        let (conds, subqueries) = split_queries(conds);
         let refs: Vec<&Cond> = conds.iter().collect();
+        let mut subqueries = Vec::new();
         let (node, single, ordered) = match &leaf.kind {
             LeafKind::Table(table) => {
                 let path = self.table_path(table, &leaf.slots, &refs, before, may_order)?;
                 let (single, ordered) = (path.rank.single, path.rank.ordered);
+                let (conds, above) = remaining(conds, &path.answered);
+                subqueries = above;
                 (scan(table, leaf.slots.start, conds, path), single, ordered)
             }
             LeafKind::Local {
@@ -32,19 +34,15 @@ impl Planner {
             } => {
                 let path = self.local_path(table, &leaf.slots, &refs, before);
                 let single = path.as_ref().is_some_and(|p| p.rank.single);
-                let (seek, residual) = match path {
-                    Some(path) => {
-                        let rest = residual(conds, &path);
-                        (Some((path.index, path.seek)), rest)
-                    }
-                    None => (None, conjunction(conds)),
-                };
+                let answered = path.as_ref().map_or(&[][..], |p| p.answered.as_slice());
+                let (conds, above) = remaining(conds, answered);
+                subqueries = above;
                 let scan = LocalScan {
                     variable: *variable,
                     table: table.clone(),
-                    seek,
+                    seek: path.map(|p| (p.index, p.seek)),
                     base: leaf.slots.start,
-                    residual,
+                    residual: conjunction(conds),
                     locator: *locator,
                 };
                 (Node::LocalScan(Box::new(scan)), single, false)
@@ -69,16 +67,16 @@ fn scan(leaf: &TableLeaf, base: usize, conds: Vec<Cond>, path: Path) -> Node {
         hints: leaf.hints.lock,
         purpose: leaf.purpose,
         locator: leaf.locator,
-        residual: residual(conds, &path),
+        residual: conjunction(conds),
         seek: path.seek,
     }))
 }
 
-/// What the seek leaves to be checked.
-fn residual(conds: Vec<Cond>, path: &Path) -> Option<Cond> {
+/// What the seek leaves to be checked: on each row, and, with subqueries, above the scan.
+fn remaining(conds: Vec<Cond>, answered: &[usize]) -> (Vec<Cond>, Vec<Cond>) {
     let rest = conds
         .into_iter()
         .enumerate()
-        .filter(|(i, _)| !path.answered.contains(i));
-    conjunction(rest.map(|(_, c)| c).collect())
+        .filter(|(i, _)| !answered.contains(i));
+    split_queries(rest.map(|(_, c)| c).collect())
 }

@@ -34,6 +34,17 @@ pub(super) struct Leaf {
     pub(super) slots: Range<usize>,
 }
 
+impl Leaf {
+    /// The slot of its locator, if it is the target of UPDATE or DELETE.
+    pub(super) fn locator(&self) -> Option<usize> {
+        match &self.kind {
+            LeafKind::Table(table) => table.locator,
+            LeafKind::Local { locator, .. } => *locator,
+            LeafKind::Other(_) => None,
+        }
+    }
+}
+
 /// Kinds of table reference.
 #[derive(Clone)]
 pub(super) enum LeafKind {
@@ -195,7 +206,10 @@ impl Planner {
     /// The slots that a part of the tree fills.
     fn fills(&self, rel: &Rel) -> SlotSet {
         match rel {
-            Rel::Leaf(i) => self.leaves[*i].slots.clone().collect(),
+            Rel::Leaf(i) => {
+                let leaf = &self.leaves[*i];
+                leaf.slots.clone().chain(leaf.locator()).collect()
+            }
             Rel::Members { slot, .. } => SlotSet::from([*slot]),
             Rel::Inner { members, .. } => members.iter().flat_map(|m| self.fills(m)).collect(),
             Rel::Left { left, right, .. } | Rel::Full { left, right, .. } => self
@@ -238,8 +252,8 @@ impl Planner {
     }
 }
 
-/// The range that covers a set of slots; the slots of one FROM item are contiguous, apart from
-/// locators, which no row leaves unset.
+/// The range that covers a set of slots; the slots of one FROM item are contiguous. It includes the
+/// locator of a target, which an outer join without a match must not leave behind.
 fn span(slots: &SlotSet) -> Range<usize> {
     match (slots.first(), slots.last()) {
         (Some(first), Some(last)) => *first..*last + 1,

@@ -22,7 +22,7 @@ pub(in crate::bind) fn prune(query: &mut Query, also: &[usize]) {
             *used = true;
         }
     }
-    query.correlated = correlated;
+    query.correlated = correlated || reads_working(&query.root);
     prune_node(&mut query.root, &used);
 }
 
@@ -39,5 +39,17 @@ fn prune_node(node: &mut Node, used: &[bool]) {
     }
     for input in node.inputs_mut() {
         prune_node(input, used);
+    }
+}
+
+/// Whether it reads the working table of a recursive query around it, which changes from step to
+/// step.
+fn reads_working(node: &Node) -> bool {
+    match node {
+        Node::Working { .. } => true,
+        Node::Derived { query, .. } | Node::ForJson { query, .. } => reads_working(&query.root),
+        Node::Concat { inputs, .. } => inputs.iter().any(|q| reads_working(&q.root)),
+        Node::Set { left, right, .. } => reads_working(&left.root) || reads_working(&right.root),
+        other => other.inputs().into_iter().any(reads_working),
     }
 }

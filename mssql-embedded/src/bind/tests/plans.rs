@@ -326,3 +326,34 @@ fn correlation_is_known() {
     assert_eq!(flags, [true, false]);
     assert!(!outer.correlated);
 }
+
+#[test]
+fn a_subquery_can_be_the_value_of_a_seek() {
+    assert_eq!(
+        plan("SELECT body FROM queue WHERE id = (SELECT MAX(event) FROM history)"),
+        "seek queue.pk_queue(=1)"
+    );
+}
+
+#[test]
+fn listed_values_take_the_collation_of_the_column() {
+    assert_eq!(
+        plan("SELECT i.status FROM (VALUES (N'a'), (N'b')) v(x) JOIN instances i ON i.id = v.x"),
+        "loop(derived[values], seek instances.pk(=1))"
+    );
+}
+
+#[test]
+fn an_outer_join_clears_the_locator_of_a_target_without_a_match() {
+    let bound = super::bind(
+        "UPDATE i SET execution = 1 FROM queue q LEFT JOIN instances i ON i.id = q.instance",
+    )
+    .unwrap();
+    let BoundKind::Update(update) = bound.kind else {
+        panic!("not an update")
+    };
+    let crate::plan::Node::Loop { right_slots, .. } = &update.query.root else {
+        panic!("not a loop")
+    };
+    assert!(right_slots.contains(&update.locator) && right_slots.contains(&update.base));
+}

@@ -108,7 +108,7 @@ fn bounds(seek: &Seek) -> String {
     }
 }
 
-fn cond(c: &Cond) -> String {
+pub(super) fn cond(c: &Cond) -> String {
     match c {
         Cond::Exists(query) => format!("exists {}", node(&query.root)),
         Cond::Not(inner) => format!("not {}", cond(inner)),

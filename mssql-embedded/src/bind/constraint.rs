@@ -1,0 +1,294 @@
+//! Constraints of a table: from syntax to definition.
+
+use std::sync::Arc;
+
+use crate::ast::{ConstraintKind, ObjectName, TableConstraint};
+use crate::catalog::{CheckDef, Database, DefaultDef, ForeignKeyDef, KeyConstraint, TableDef};
+use crate::error::{SqlError, SqlResult};
+
+use super::index_def::{IndexSpec, add_index, index_from_ast};
+use super::table_def::validate;
+use super::{errors, fold};
+
+/// Adds a constraint to an existing definition (ALTER TABLE ADD CONSTRAINT).
+///
+/// # Errors
+///
+/// As [`table_def_from_ast`].
+pub fn add_constraint(
+    table: &mut TableDef,
+    constraint: &TableConstraint,
+    column: Option<&str>,
+    database: &Database,
+) -> SqlResult<()> {
+    let taken = table.indexes.iter().any(|i| i.clustered);
+    add_one(table, constraint, column, taken, database)?;
+    validate(table, database)
+}
+
+pub(super) fn add_one(
+    table: &mut TableDef,
+    constraint: &TableConstraint,
+    column: Option<&str>,
+    clustered_taken: bool,
+    database: &Database,
+) -> SqlResult<()> {
+    let given = constraint.name.as_ref().map(|n| n.name.clone());
+    let system_named = given.is_none();
+    let count = table.indexes.len() + table.checks.len() + table.foreign_keys.len();
+    let name = |prefix: &str| {
+        given
+            .clone()
+            .unwrap_or_else(|| auto_name(prefix, &table.name, column, count))
+    };
+    match &constraint.kind {
+        ConstraintKind::PrimaryKey {
+            clustered,
+            columns,
+            options,
+        } => {
+            let key = KeyConstraint {
+                id: 0,
+                primary: true,
+                system_named,
+            };
+            if table
+                .indexes
+                .iter()
+                .any(|i| i.constraint.as_ref().is_some_and(|k| k.primary))
+            {
+                return Err(SqlError::with(
+                    8110,
+                    16,
+                    0,
+                    format!(
+                        "Cannot add multiple PRIMARY KEY constraints to table '{}'.",
+                        table.name
+                    ),
+                ));
+            }
+            let spec = IndexSpec {
+                name: given
+                    .clone()
+                    .unwrap_or_else(|| auto_name("PK", &table.name, None, count)),
+                unique: true,
+                clustered: clustered.unwrap_or(!clustered_taken),
+                columns,
+                options,
+                constraint: Some(key),
+            };
+            add_index(table, spec, database).map(|_| ())
+        }
+        ConstraintKind::Unique {
+            clustered,
+            columns,
+            options,
+        } => {
+            let spec = IndexSpec {
+                name: given
+                    .clone()
+                    .unwrap_or_else(|| auto_name("UQ", &table.name, None, count)),
+                unique: true,
+                clustered: clustered.unwrap_or(false),
+                columns,
+                options,
+                constraint: Some(KeyConstraint {
+                    id: 0,
+                    primary: false,
+                    system_named,
+                }),
+            };
+            add_index(table, spec, database).map(|_| ())
+        }
+        ConstraintKind::Check(condition, text) => {
+            let check = CheckDef {
+                id: 0,
+                name: name("CK"),
+                system_named,
+                condition: Arc::new(condition.clone()),
+                text: text.clone(),
+                column: column.map(str::to_owned),
+            };
+            table.checks.push(check);
+            Ok(())
+        }
+        ConstraintKind::ForeignKey {
+            columns,
+            table: other,
+            referenced,
+            cascade_delete,
+        } => {
+            let name = name("FK");
+            let positions = positions(
+                table,
+                columns.iter().map(|c| c.name.as_str()),
+                database,
+                1769,
+            )?;
+            let (id, referenced) = referenced_key(table, other, referenced, &name, database)?;
+            if referenced.len() != positions.len() {
+                return Err(SqlError::new(
+                    8139,
+                    format!(
+                        "Number of referencing columns in foreign key differs from number of \
+                         referenced columns, table '{}'.",
+                        table.name
+                    ),
+                ));
+            }
+            table.foreign_keys.push(ForeignKeyDef {
+                id: 0,
+                name,
+                system_named,
+                columns: positions,
+                table: id,
+                referenced,
+                cascade_delete: *cascade_delete,
+            });
+            Ok(())
+        }
+        ConstraintKind::Default { expr, text, column } => {
+            let position = positions(table, [column.name.as_str()].into_iter(), database, 1752)?;
+            let target = &table.columns[position[0]];
+            if target.default.is_some() {
+                return Err(SqlError::new(
+                    1781,
+                    "Column already has a DEFAULT bound to it.",
+                ));
+            }
+            let name =
+                given.unwrap_or_else(|| auto_name("DF", &table.name, Some(&column.name), count));
+            let expr = Arc::new(expr.clone());
+            table.columns[position[0]].default = Some(DefaultDef {
+                id: 0,
+                name,
+                system_named,
+                expr,
+                text: text.clone(),
+            });
+            Ok(())
+        }
+        ConstraintKind::Index(index) => index_from_ast(table, index, database).map(|_| ()),
+    }
+}
+
+fn positions<'n>(
+    table: &TableDef,
+    names: impl Iterator<Item = &'n str>,
+    database: &Database,
+    number: i32,
+) -> SqlResult<Vec<usize>> {
+    names
+        .map(|name| {
+            let folded = fold(database, name);
+            table
+                .columns
+                .iter()
+                .position(|c| fold(database, &c.name) == folded)
+                .ok_or_else(|| {
+                    SqlError::new(
+                        number,
+                        format!(
+                            "Column '{name}' does not exist in table '{}' or cannot be used here.",
+                            table.name
+                        ),
+                    )
+                })
+        })
+        .collect()
+}
+
+/// The table and key columns that a foreign key refers to; id 0 is the table itself.
+fn referenced_key(
+    table: &TableDef,
+    other: &ObjectName,
+    columns: &[crate::ast::Ident],
+    key: &str,
+    database: &Database,
+) -> SqlResult<(i32, Vec<usize>)> {
+    let last = other.parts.last().map_or("", |p| p.name.as_str());
+    let schema = match other.parts.as_slice() {
+        [.., schema, _] => schema.name.as_str(),
+        _ => table.schema.as_str(),
+    };
+    let own = fold(database, last) == fold(database, &table.name)
+        && fold(database, schema) == fold(database, &table.schema);
+    let found = database
+        .schema_names
+        .get(&fold(database, schema))
+        .and_then(|id| database.object_names.get(&(*id, fold(database, last))))
+        .and_then(|id| database.objects.get(id));
+    let target: &TableDef = match found {
+        _ if own => table,
+        Some(crate::catalog::Object::Table(t)) => t,
+        _ => {
+            return Err(SqlError::with(
+                1767,
+                16,
+                0,
+                format!(
+                    "Foreign key '{key}' references invalid table '{}'.",
+                    errors::dotted(other)
+                ),
+            ));
+        }
+    };
+    let wanted = if columns.is_empty() {
+        let primary = target
+            .indexes
+            .iter()
+            .find(|i| i.constraint.as_ref().is_some_and(|k| k.primary));
+        primary
+            .map(|i| i.keys.iter().map(|k| k.0).collect())
+            .unwrap_or_default()
+    } else {
+        positions(
+            target,
+            columns.iter().map(|c| c.name.as_str()),
+            database,
+            1770,
+        )?
+    };
+    let mut sorted = wanted.clone();
+    sorted.sort_unstable();
+    let is_key = target.indexes.iter().any(|i| {
+        let mut keys: Vec<usize> = i.keys.iter().map(|k| k.0).collect();
+        keys.sort_unstable();
+        i.unique && i.filter.is_none() && keys == sorted
+    });
+    if !is_key {
+        return Err(SqlError::with(
+            1776,
+            16,
+            0,
+            format!(
+                "There are no primary or candidate keys in the referenced table '{}' that match the \
+                 referencing column list in the foreign key '{key}'.",
+                errors::dotted(other)
+            ),
+        ));
+    }
+    Ok((if own { 0 } else { target.id }, wanted))
+}
+
+/// A name like those SQL Server gives to constraints that have none: kind, table, column, and a
+/// number in hexadecimal that depends on all of them and on `count`.
+pub fn auto_name(prefix: &str, table: &str, column: Option<&str>, count: usize) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let text = format!("{prefix}\0{table}\0{}\0{count}", column.unwrap_or_default());
+    for byte in text.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    let start = |s: &str, n: usize| s.chars().take(n).collect::<String>();
+    match column {
+        Some(column) => {
+            format!(
+                "{prefix}__{}__{}__{:08X}",
+                start(table, 9),
+                start(column, 5),
+                hash as u32
+            )
+        }
+        None => format!("{prefix}__{}__{hash:016X}", start(table, 9)),
+    }
+}

@@ -1,0 +1,119 @@
+//! TOP, OFFSET and FETCH.
+
+use crate::ast::{QueryExpr, Top};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Node, Scalar, SortKey};
+use crate::value::DataType;
+
+use super::context::Binder;
+use super::typing::coerce;
+
+/// TOP with its bound count.
+pub(super) struct BoundTop {
+    count: Scalar,
+    percent: bool,
+    with_ties: bool,
+}
+
+/// OFFSET and FETCH with their bound counts.
+pub(super) type Limits = (Scalar, Option<Scalar>);
+
+impl<'a> Binder<'a> {
+    pub(super) fn bind_top(&mut self, top: Option<&'a Top>) -> SqlResult<Option<BoundTop>> {
+        let Some(top) = top else { return Ok(None) };
+        let count = self.bind_expr(&top.count)?;
+        let ty = if top.percent {
+            DataType::Float
+        } else {
+            DataType::BigInt
+        };
+        let count = coerce(count, &ty)?;
+        Ok(Some(BoundTop {
+            count,
+            percent: top.percent,
+            with_ties: top.with_ties,
+        }))
+    }
+
+    /// The count of TOP for INSERT, UPDATE and DELETE.
+    pub(super) fn dml_top(&mut self, node: Node, top: Option<&'a Top>) -> SqlResult<Node> {
+        Ok(match self.bind_top(top)? {
+            Some(BoundTop { count, percent, .. }) => Node::Top {
+                input: Box::new(node),
+                count,
+                percent,
+                ties: None,
+            },
+            None => node,
+        })
+    }
+
+    pub(super) fn bind_limits(
+        &mut self,
+        query: &'a QueryExpr,
+        top: bool,
+    ) -> SqlResult<Option<Limits>> {
+        let Some(offset) = &query.offset else {
+            return Ok(None);
+        };
+        if top {
+            return Err(SqlError::with(
+                10741,
+                15,
+                2,
+                "A TOP can not be used in the same query or sub-query as a OFFSET.",
+            ));
+        }
+        let offset = self.bind_expr(offset)?;
+        let offset = coerce(offset, &DataType::BigInt)?;
+        let fetch = match &query.fetch {
+            Some(fetch) => {
+                let fetch = self.bind_expr(fetch)?;
+                Some(coerce(fetch, &DataType::BigInt)?)
+            }
+            None => None,
+        };
+        Ok(Some((offset, fetch)))
+    }
+
+    pub(super) fn limit(
+        &self,
+        node: Node,
+        top: Option<BoundTop>,
+        limits: Option<Limits>,
+        order: &[SortKey],
+    ) -> SqlResult<Node> {
+        let mut node = node;
+        if let Some(BoundTop {
+            count,
+            percent,
+            with_ties,
+        }) = top
+        {
+            if with_ties && order.is_empty() {
+                return Err(SqlError::with(
+                    1062,
+                    15,
+                    1,
+                    "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
+                     clause.",
+                ));
+            }
+            let ties = with_ties.then(|| order.to_vec());
+            node = Node::Top {
+                input: Box::new(node),
+                count,
+                percent,
+                ties,
+            };
+        }
+        if let Some((offset, fetch)) = limits {
+            node = Node::Offset {
+                input: Box::new(node),
+                offset,
+                fetch,
+            };
+        }
+        Ok(node)
+    }
+}
