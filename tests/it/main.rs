@@ -1,8 +1,11 @@
 //! The integration tests: one binary, one module per subject.
 
+mod clocks;
 mod conformance;
+mod costs;
 mod e2e;
 mod faults;
+mod golden;
 mod interleavings;
 mod lanes;
 mod migrations;
@@ -12,3 +15,4 @@ mod procedures;
 mod roundtrips;
 mod startup_errors;
 mod support;
+mod transactions;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::{SnapshotReads, TestSchema, connection_string, external};
+use crate::support::database::{
+    SnapshotReads, TestSchema, connection_string, external, own_server,
+};
 use crate::support::items::create;
 
 async fn refusal(url: &str, schema: &str) -> String {
@@ -142,4 +144,43 @@ async fn encrypted_connections_work_when_the_certificate_is_trusted() {
     let schema = TestSchema::at(url);
     let provider = schema.provider().await;
     create(&provider, "order").await;
+}
+
+/// A database that behaves like a server of 2014 has no OPENJSON.
+#[tokio::test]
+async fn low_compatibility_level_is_named() {
+    let server = own_server();
+    server
+        .controls()
+        .set_compatibility_level("master", 120)
+        .unwrap();
+    assert_eq!(
+        refusal(&server.connection_string(), "s").await,
+        "database has compatibility level 120, at least 130 is needed; run ALTER DATABASE CURRENT \
+         SET COMPATIBILITY_LEVEL = 130"
+    );
+}
+
+/// A login that may connect and nothing else.
+#[tokio::test]
+async fn missing_rights_are_named() {
+    let server = own_server();
+    server
+        .controls()
+        .create_login("app", "Str0ng.enough", "master", &[])
+        .unwrap();
+    let url = format!(
+        "server=tcp:127.0.0.1,{};user id=app;password=Str0ng.enough;encrypt=false;\
+         trustServerCertificate=true",
+        server.port()
+    );
+    let message = refusal(&url, "orders").await;
+    assert!(
+        message.starts_with("the login may not install schema [orders]: "),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("and start with MigrationPolicy::Verify"),
+        "{message}"
+    );
 }

@@ -36,6 +36,11 @@ pub fn external() -> Option<String> {
         .filter(|url| !url.is_empty())
 }
 
+/// A server of the test's own, whose controls disturb nobody else.
+pub fn own_server() -> Server {
+    start(false)
+}
+
 fn start(read_committed_snapshot: bool) -> Server {
     Server::builder()
         .read_committed_snapshot(read_committed_snapshot)

@@ -1,0 +1,168 @@
+//! The database's clock is the only one: leases end by it, and clients may be an hour off.
+
+use std::time::Duration;
+
+use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
+
+use crate::support::database::{TestSchema, own_server};
+use crate::support::items::{
+    LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
+};
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
+/// A worker that stalls past its lease loses the item, even when nobody else has asked for it.
+#[tokio::test]
+async fn leases_that_ended_are_lost() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(activity("order", 2, ""))
+        .await
+        .unwrap();
+    let (_, turn, _) = fetch(&provider).await.unwrap();
+    let (_, work, _) = fetch_work(&provider).await.unwrap();
+    server.controls().advance(LEASE + Duration::from_millis(1));
+
+    let refused = [
+        provider.renew_orchestration_item_lock(&turn, LEASE).await,
+        provider.renew_work_item_lock(&work, LEASE).await,
+        provider
+            .ack_work_item(&work, Some(completed("order", 2, "")))
+            .await,
+        provider
+            .ack_orchestration_item(
+                &turn,
+                1,
+                vec![started("order", "")],
+                vec![],
+                vec![],
+                metadata(),
+                vec![],
+            )
+            .await,
+    ];
+    for result in refused {
+        assert!(!result.unwrap_err().is_retryable());
+    }
+    assert!(provider.read("order").await.unwrap().is_empty());
+    let (_, _, attempts) = fetch(&provider).await.expect("the turn is free again");
+    assert_eq!(attempts, 2);
+    let (_, _, attempts) = fetch_work(&provider).await.expect("the item is free again");
+    assert_eq!(attempts, 2);
+}
+
+/// A renewal extends a lease from the moment it is made, and never shortens it.
+#[tokio::test]
+async fn renewals_extend_and_never_shorten() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(activity("order", 2, ""))
+        .await
+        .unwrap();
+    let (_, turn, _) = fetch(&provider).await.unwrap();
+    let (_, work, _) = fetch_work(&provider).await.unwrap();
+    for _ in 0..3 {
+        server.controls().advance(LEASE - Duration::from_secs(1));
+        provider
+            .renew_orchestration_item_lock(&turn, LEASE)
+            .await
+            .unwrap();
+        provider.renew_work_item_lock(&work, LEASE).await.unwrap();
+    }
+    provider
+        .renew_orchestration_item_lock(&turn, Duration::from_millis(1))
+        .await
+        .unwrap();
+    provider
+        .renew_work_item_lock(&work, Duration::from_millis(1))
+        .await
+        .unwrap();
+    server.controls().advance(LEASE - Duration::from_secs(1));
+    assert!(fetch(&provider).await.is_none());
+    assert!(fetch_work(&provider).await.is_none());
+    provider
+        .renew_orchestration_item_lock(&turn, LEASE)
+        .await
+        .unwrap();
+    provider.renew_work_item_lock(&work, LEASE).await.unwrap();
+}
+
+/// A timer and a delayed message become visible when the database's clock says so.
+#[tokio::test]
+async fn timers_become_visible_by_the_clock_of_the_database() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    let fire_at_ms = server.controls().now_ms().cast_unsigned() + 5 * HOUR_MS.cast_unsigned();
+    let timer = WorkItem::TimerFired {
+        instance: "order".into(),
+        execution_id: 1,
+        id: 2,
+        fire_at_ms,
+    };
+    provider
+        .enqueue_for_orchestrator(timer.clone(), None)
+        .await
+        .unwrap();
+    assert!(fetch(&provider).await.is_none());
+    server
+        .controls()
+        .advance(Duration::from_secs(5 * 60 * 60 - 1));
+    assert!(fetch(&provider).await.is_none());
+    server.controls().advance(Duration::from_secs(1));
+    let (item, _, _) = fetch(&provider).await.expect("the timer is due");
+    assert_eq!(item.messages, [timer]);
+}
+
+/// Clients whose clock is an hour off hold and lose their leases like everybody else.
+#[tokio::test]
+async fn clock_of_the_client_does_not_matter() {
+    for shift in [-HOUR_MS, HOUR_MS] {
+        let server = own_server();
+        server.controls().shift_utc(shift);
+        let schema = TestSchema::at(server.connection_string());
+        let provider = schema.provider().await;
+        create(&provider, "order").await;
+        provider
+            .enqueue_for_worker(activity("order", 2, ""))
+            .await
+            .unwrap();
+        let session = SessionFetchConfig {
+            owner_id: "w".into(),
+            lock_timeout: LEASE,
+        };
+        let fetched = provider
+            .fetch_work_item(LEASE, Duration::ZERO, Some(&session), &TagFilter::Any)
+            .await
+            .unwrap();
+        let (_, work, _) = fetched.expect("visible at once");
+        assert!(
+            fetch_work(&provider).await.is_none(),
+            "{shift}: the lease holds"
+        );
+        provider
+            .ack_work_item(&work, Some(completed("order", 2, "")))
+            .await
+            .unwrap();
+        let (_, turn, _) = fetch(&provider)
+            .await
+            .expect("the completion is visible at once");
+        assert!(fetch(&provider).await.is_none(), "{shift}: the lease holds");
+        let ack =
+            provider.ack_orchestration_item(&turn, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.unwrap();
+    }
+}

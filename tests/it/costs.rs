@@ -1,0 +1,218 @@
+//! What the calls cost the database does not grow with what they have no business with.
+
+use std::time::Duration;
+
+use duroxide::EventKind;
+use duroxide::providers::Provider;
+use duroxide_sql::MssqlProvider;
+use mssql_embedded::{Controls, Server};
+
+use crate::support::database::{TestSchema, own_server};
+use crate::support::items::{
+    activity, completed, create, event, fetch, fetch_work, metadata, start,
+};
+
+/// Waiting rows at which the costs are compared.
+const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
+
+struct Setup {
+    schema: TestSchema,
+    controls: Controls,
+    // Stops when everything that uses it is gone.
+    _server: Server,
+}
+
+fn setup() -> Setup {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    Setup {
+        schema,
+        controls: server.controls(),
+        _server: server,
+    }
+}
+
+impl Setup {
+    /// Rows read by the calls of a procedure during `work`.
+    async fn rows_read<T>(&self, procedure: &str, work: impl Future<Output = T>) -> (u64, T) {
+        let before = self.controls.counters();
+        let result = work.await;
+        let cost = self.controls.counters().since(&before).of(procedure);
+        assert_eq!(cost.calls, 1, "{procedure}");
+        (cost.stats.rows_read, result)
+    }
+
+    /// Brings the number of rows from `from` to `to` with an INSERT that selects from `n`.
+    fn fill(&self, from: u32, to: u32, insert: &str) {
+        let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+        let tables: Vec<_> = (0..6).map(|k| format!("{digits} AS d{k}(d)")).collect();
+        let number = "d0.d + 10 * d1.d + 100 * d2.d + 1000 * d3.d + 10000 * d4.d + 100000 * d5.d";
+        let numbers = format!(
+            "(SELECT {number} AS n FROM {} WHERE {number} >= {from} AND {number} < {to}) AS x",
+            tables.join(" CROSS JOIN ")
+        );
+        let batch = insert
+            .replace("[$(schema)]", &self.schema.name().quoted())
+            .replace("$(numbers)", &numbers);
+        self.controls.execute("master", &batch).unwrap();
+    }
+}
+
+/// Half of the instances wait for a timer, half are held by others.
+const WAITING_INSTANCES: &str = "
+    INSERT INTO [$(schema)].instance_locks
+        (instance_id, lane, not_before_ms, lock_token, pinned_version)
+    SELECT CONCAT(N'waiting-', x.n), -1, 8000000000000000 + x.n,
+           CASE WHEN x.n % 2 = 0 THEN NULL ELSE N'held' END, -1
+    FROM   $(numbers);
+    INSERT INTO [$(schema)].orchestrator_queue
+        (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
+    SELECT CONCAT(N'waiting-', x.n), 8000000000000000 + x.n, N'TimerFired', NULL, 0, N'{}'
+    FROM   $(numbers);";
+
+/// Half of the items are delayed, half are held by others.
+const WAITING_ITEMS: &str = "
+    INSERT INTO [$(schema)].worker_queue
+        (instance_id, execution_id, activity_id, session_key, tag_key, not_before_ms,
+         enqueued_at_ms, lock_token, attempt_count, payload)
+    SELECT N'waiting', 1, x.n, N'', N'', 8000000000000000 + x.n, 0,
+           CASE WHEN x.n % 2 = 0 THEN NULL ELSE N'held' END, 0, N'{}'
+    FROM   $(numbers);";
+
+fn assert_flat(what: &str, costs: &[u64]) {
+    println!("{what}: {costs:?} rows read with {SIZES:?} rows waiting");
+    assert!(
+        costs.iter().all(|cost| *cost == costs[0]),
+        "{what} grows: {costs:?}"
+    );
+}
+
+/// A fetch reads the same few rows whatever waits or is held.
+#[tokio::test]
+async fn orchestration_fetch_costs_the_same_at_any_backlog() {
+    let setup = setup();
+    let provider = setup.schema.provider().await;
+    let (mut empty, mut found, mut have) = (Vec::new(), Vec::new(), 0);
+    for size in SIZES {
+        setup.fill(have, size, WAITING_INSTANCES);
+        have = size;
+        let name = "fetch_orchestration_item";
+        let (rows, item) = setup.rows_read(name, fetch(&provider)).await;
+        assert!(item.is_none());
+        empty.push(rows);
+        let instance = format!("ready-{size}");
+        provider
+            .enqueue_for_orchestrator(start(&instance), None)
+            .await
+            .unwrap();
+        let (rows, item) = setup.rows_read(name, fetch(&provider)).await;
+        let (item, token, _) = item.expect("one is ready");
+        assert_eq!(item.instance, instance);
+        found.push(rows);
+        let ack =
+            provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.unwrap();
+    }
+    assert_flat("empty orchestration fetch", &empty);
+    assert_flat("orchestration fetch", &found);
+}
+
+/// The same for work items.
+#[tokio::test]
+async fn worker_fetch_costs_the_same_at_any_backlog() {
+    let setup = setup();
+    let provider = setup.schema.provider().await;
+    let (mut empty, mut found, mut have) = (Vec::new(), Vec::new(), 0);
+    for size in SIZES {
+        setup.fill(have, size, WAITING_ITEMS);
+        have = size;
+        let (rows, item) = setup
+            .rows_read("fetch_work_item", fetch_work(&provider))
+            .await;
+        assert!(item.is_none());
+        empty.push(rows);
+        provider
+            .enqueue_for_worker(activity("ready", 1, ""))
+            .await
+            .unwrap();
+        let (rows, item) = setup
+            .rows_read("fetch_work_item", fetch_work(&provider))
+            .await;
+        let (_, token, _) = item.expect("one is ready");
+        found.push(rows);
+        provider.ack_work_item(&token, None).await.unwrap();
+    }
+    assert_flat("empty worker fetch", &empty);
+    assert_flat("worker fetch", &found);
+}
+
+/// Commits one more turn of `order` with one new event.
+async fn turn(setup: &Setup, provider: &MssqlProvider, event_id: u64) -> u64 {
+    provider
+        .enqueue_for_orchestrator(completed("order", 2, ""), None)
+        .await
+        .unwrap();
+    let (_, token, _) = fetch(provider).await.unwrap();
+    let kind = EventKind::ExternalSubscribed { name: "e".into() };
+    let history = vec![event("order", event_id, kind)];
+    let work = vec![activity("order", event_id, "")];
+    let ack = provider.ack_orchestration_item(&token, 1, history, work, vec![], metadata(), vec![]);
+    let (rows, result) = setup.rows_read("ack_orchestration_item", ack).await;
+    result.unwrap();
+    rows
+}
+
+/// An ack costs what it brings, not what the history already holds.
+#[tokio::test]
+async fn ack_costs_the_same_at_any_length_of_history() {
+    let setup = setup();
+    let provider = setup.schema.provider().await;
+    create(&provider, "order").await;
+    let (mut costs, mut have) = (Vec::new(), 1);
+    for length in [10, 100, 1_000] {
+        let kind = EventKind::ExternalSubscribed { name: "e".into() };
+        let more = (have + 1..=length)
+            .map(|id| event("order", id, kind.clone()))
+            .collect();
+        provider
+            .append_with_execution("order", 1, more)
+            .await
+            .unwrap();
+        costs.push(turn(&setup, &provider, length + 1).await);
+        have = length + 1;
+    }
+    println!("ack: {costs:?} rows read with histories of 10, 100 and 1,000 events");
+    assert!(costs.iter().all(|cost| *cost == costs[0]), "{costs:?}");
+}
+
+/// A slow reader of a large answer holds no locks: the answer is sent after the commit.
+#[tokio::test]
+async fn answer_that_is_not_read_blocks_nobody() {
+    let setup = setup();
+    let provider = setup.schema.provider().await;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let pause = setup
+        .controls
+        .pause(mssql_embedded::Trigger::response().of("fetch_orchestration_item"));
+    let waiting = fetch(&provider);
+    let others = async {
+        while setup
+            .controls
+            .counters()
+            .of("enqueue_for_orchestrator")
+            .calls
+            < 2
+        {
+            let other = setup.schema.provider().await;
+            let message = other.enqueue_for_orchestrator(start("order"), None);
+            let done = tokio::time::timeout(Duration::from_secs(10), message).await;
+            done.expect("nobody waits for the reader").unwrap();
+        }
+        pause.release();
+    };
+    let (item, ()) = tokio::join!(waiting, others);
+    assert!(item.is_some());
+}

@@ -1,0 +1,61 @@
+//! The catalogue of a fresh installation, kept as a file that is reviewed like code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::support::database::TestSchema;
+
+/// Tables with their columns, then indexes, then the parameters of procedures.
+const CATALOGUE: [&str; 3] = [
+    "SELECT CONCAT(t.name, N'.', c.name, N' ', ty.name, N'(', c.max_length, N') ',
+            CASE WHEN c.is_nullable = 1 THEN N'NULL' ELSE N'NOT NULL' END,
+            CASE WHEN c.is_identity = 1 THEN N' IDENTITY' ELSE N'' END,
+            CASE WHEN c.collation_name = N'Latin1_General_100_BIN2' THEN N' BIN2' ELSE N'' END)
+            AS line
+     FROM   sys.tables AS t
+     JOIN   sys.columns AS c ON c.object_id = t.object_id
+     JOIN   sys.types AS ty ON ty.user_type_id = c.user_type_id
+     WHERE  t.schema_id = SCHEMA_ID(N'$(name)')
+     ORDER BY t.name, c.column_id;",
+    "SELECT CONCAT(t.name, N' ', i.name, N' ', LOWER(i.type_desc),
+            CASE WHEN i.is_unique = 1 THEN N' unique' ELSE N'' END, N' ', ic.key_ordinal, N' ', c.name)
+            AS line
+     FROM   sys.tables AS t
+     JOIN   sys.indexes AS i ON i.object_id = t.object_id
+     JOIN   sys.index_columns AS ic ON ic.object_id = i.object_id AND ic.index_id = i.index_id
+     JOIN   sys.columns AS c ON c.object_id = ic.object_id AND c.column_id = ic.column_id
+     WHERE  t.schema_id = SCHEMA_ID(N'$(name)')
+     ORDER BY t.name, i.name, ic.is_included_column, ic.key_ordinal, c.name;",
+    "SELECT CONCAT(p.name, N' ', a.name, N' ', ty.name, N'(', a.max_length, N')',
+            CASE WHEN a.is_output = 1 THEN N' OUTPUT' ELSE N'' END) AS line
+     FROM   sys.procedures AS p
+     JOIN   sys.parameters AS a ON a.object_id = p.object_id
+     JOIN   sys.types AS ty ON ty.user_type_id = a.user_type_id
+     WHERE  p.schema_id = SCHEMA_ID(N'$(name)')
+     ORDER BY p.name, a.parameter_id;",
+];
+
+/// Run with `UPDATE_GOLDEN=1` to write the file anew, and review the difference.
+#[tokio::test]
+async fn catalogue_of_a_fresh_installation_is_the_golden_one() {
+    let schema = TestSchema::new();
+    schema.provider().await;
+    let mut found = String::new();
+    for query in CATALOGUE {
+        for row in schema
+            .sql(&query.replace("$(name)", &schema.name().literal()))
+            .await
+        {
+            let line: &str = row.get("line").expect("a line");
+            let _ = writeln!(found, "{line}");
+        }
+        found.push('\n');
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/schema.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is made");
+        std::fs::write(&path, &found).expect("the file is written");
+    }
+    let golden = std::fs::read_to_string(&path).expect("tests/it/golden/schema.txt");
+    assert!(golden == found, "the catalogue differs; found:\n{found}");
+}
