@@ -11,7 +11,7 @@ use crate::support::database::{SnapshotReads, TestSchema};
 use crate::support::items::{LEASE, metadata, start};
 
 /// Each query counts the rows that break the rule in front of it.
-const RULES: [(&str, &str); 6] = [
+pub const RULES: [(&str, &str); 6] = [
     (
         "an instance has a row that knows of its earliest message, or of the one that can start it",
         "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
@@ -54,10 +54,10 @@ const RULES: [(&str, &str); 6] = [
 ];
 
 /// A small generator of our own, so that a failure can be repeated by its seed.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

@@ -1,6 +1,8 @@
 //! The procedures spoken to in T-SQL, at the edges that the provider's own API does not reach.
 
 mod claims;
+mod cost;
+mod deadlocks;
 mod deletion;
 mod identifiers;
 mod invariants;
