@@ -219,7 +219,6 @@ impl Cursor {
     }
 
     /// The next key, and the row if it can be seen.
-    #[expect(clippy::type_complexity)]
     fn step_unlocked(
         &self,
         a: &Access<'_, '_>,

@@ -30,7 +30,7 @@ pub fn insert(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<InsertOutcome> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(&a.latch);
+    let mark = a.txn.mark(a.latch);
     match insert_row(a, table, row, qualifies) {
         Ok(locator) => {
             a.stats.rows_written += 1;
@@ -81,7 +81,7 @@ pub fn update_all(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<Vec<Key>> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(&a.latch);
+    let mark = a.txn.mark(a.latch);
     let rows = changes.len() as u64;
     match update_rows(a, table, changes, qualifies) {
         Ok(locators) => {
@@ -108,7 +108,7 @@ pub fn delete(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<()> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(&a.latch);
+    let mark = a.txn.mark(a.latch);
     let result = delete_row(a, table, locator, qualifies);
     if result.is_err() {
         a.txn.rollback_to(a.latch, mark, false);

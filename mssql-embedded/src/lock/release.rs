@@ -150,11 +150,16 @@ impl LockManager {
             span: Span::Transaction,
             wait: None,
         });
-        if !matches!(reply, Reply::Granted(_)) {
+        let Reply::Granted(grip) = reply else {
             if let Some(usage) = self.table_use(owner, table) {
                 usage.postpone();
             }
             return false;
+        };
+        // A savepoint rollback keeps the table lock, whenever the table was first locked.
+        let slot = &mut self.slots[grip.slot as usize];
+        if let Some(g) = slot.grant_of(owner, false) {
+            slot.granted[g].order = 0;
         }
         let rows: Vec<u32> = self.owners.get(&owner).map_or_else(Vec::new, |state| {
             let of_table = |at: &u32| self.slots[*at as usize].resource.row_of() == Some(table);

@@ -306,6 +306,12 @@ fn more_than_5000_row_locks_become_a_table_lock() {
     assert_eq!(held.len(), 1);
     assert_eq!((&held[0].resource, held[0].mode), (&table, Mode::X));
     assert!(matches!(ask(&mut locks, 1, 1, Mode::X), Reply::Free));
+    locks.release_since(1, 0);
+    assert_eq!(
+        locks.held(1, &table),
+        Some(Mode::X),
+        "a savepoint rollback keeps it"
+    );
 }
 
 /// Row locks are counted by index, so a change of 3,000 rows and one index stays below the threshold.

@@ -176,7 +176,7 @@ fn a_savepoint_takes_back_what_came_after_it() {
     let engine = engine(&table, 2);
     let mut session = Session::new(&engine, 2);
     session.set(&table, 0, 1, &[1, 11, 0]).unwrap();
-    let mark = session.run(|a| a.txn.mark(&a.latch));
+    let mark = session.run(|a| a.txn.mark(a.latch));
     session.set(&table, 0, 1, &[1, 12, 0]).unwrap();
     session.set(&table, 0, 2, &[2, 22, 0]).unwrap();
     session.run(|a| a.txn.rollback_to(a.latch, mark, true));

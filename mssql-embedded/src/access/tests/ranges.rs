@@ -145,7 +145,7 @@ fn an_insert_into_ones_own_range_keeps_both_halves_protected() {
 fn a_savepoint_rollback_leaves_the_range_protected() {
     let (table, engine) = tens();
     let mut owner = Session::new(&engine, 2);
-    let mark = owner.run(|a| a.txn.mark(&a.latch));
+    let mark = owner.run(|a| a.txn.mark(a.latch));
     owner.insert(&table, &[25, 0, 0]).unwrap();
     between(&mut owner, &table, 21, 25, false);
     owner.run(|a| a.txn.rollback_to(a.latch, mark, false));

@@ -125,7 +125,7 @@ impl Interp<'_> {
                 let engine = std::sync::Arc::clone(&self.core.engine);
                 let mut latch = Latch::new(&engine);
                 if let Some(txn) = &mut self.core.txn {
-                    txn.rollback_to(&mut latch, mark, false);
+                    txn.rollback_to(&mut latch, mark, true);
                 }
                 return Ok(());
             }
