@@ -1,3 +1,52 @@
 //! Load tester for duroxide-sql.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use sql_stress::cli::Cli;
+use sql_stress::execute::execute;
+
+/// Something was lost or failed.
+const FAILED: u8 = 1;
+/// Nothing could be run.
+const UNUSABLE: u8 = 2;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            print!("{error}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{}", one_line(&error.to_string()));
+            return ExitCode::from(UNUSABLE);
+        }
+    };
+    match execute(&cli).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(FAILED),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(UNUSABLE)
+        }
+    }
+}
+
+/// The parser explains itself over several lines; the reason is in the first of them.
+fn one_line(message: &str) -> String {
+    let reason: Vec<_> = message
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    format!("{}; --help lists the options", reason.join("; "))
+}

@@ -1,0 +1,2 @@
+//! Measures duroxide's SQLite provider beside ours.
+fn main() {}

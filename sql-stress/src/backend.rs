@@ -1,0 +1,239 @@
+//! Where the load goes: our provider on an embedded or a given server. The trait lets other providers
+//! be measured in the same way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use duroxide::providers::Provider;
+use duroxide_sql::{
+    Error, MigrateError, MigrationPolicy, MssqlProvider, MssqlProviderBuilder, Polling,
+};
+use mssql_embedded::{Controls, Encryption, Server, Snapshot};
+
+use crate::cli::Cli;
+use crate::connection;
+use crate::proxy::Proxy;
+
+/// A place that a run can store its orchestrations in.
+#[async_trait::async_trait]
+pub trait Backend: Send + Sync {
+    /// What it is, without credentials.
+    fn describe(&self) -> String;
+
+    /// An empty store.
+    async fn open(&self) -> Result<Arc<dyn Provider>>;
+
+    /// A second provider on the same store that shares nothing with the first, as another process
+    /// would have; `None` if there cannot be one.
+    async fn open_second(&self) -> Result<Option<Arc<dyn Provider>>> {
+        Ok(None)
+    }
+
+    /// Removes what the run stored.
+    async fn close(&self) -> Result<()>;
+
+    /// The server's counters, if it can be asked.
+    fn counters(&self) -> Option<Snapshot> {
+        None
+    }
+
+    /// Requests that the server has seen so far, if somebody counts them.
+    fn requests(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Our provider, in a schema of its own that is dropped in the end.
+pub struct SqlBackend {
+    url: String,
+    second_url: Option<String>,
+    schema: String,
+    keep_schema: bool,
+    pool_max: Option<u32>,
+    polling: Polling,
+    proxy: Option<Proxy>,
+    /// Only so that it lives as long as its clients.
+    _second_proxy: Option<Proxy>,
+    embedded: Option<Server>,
+    target: String,
+}
+
+/// How to reach a server, and what to do there.
+#[derive(Debug, Clone, Default)]
+pub struct SqlOptions {
+    /// Connection string; an embedded server is started without one.
+    pub url: Option<String>,
+    /// The schema's name; random without one.
+    pub schema: Option<String>,
+    /// Do not drop the schema.
+    pub keep_schema: bool,
+    /// Added round-trip time.
+    pub rtt: Option<Duration>,
+    /// Most connections.
+    pub pool_max: Option<u32>,
+    /// Fetches return at once.
+    pub short_poll: bool,
+    /// READ_COMMITTED_SNAPSHOT off in the embedded server.
+    pub no_rcsi: bool,
+}
+
+impl SqlOptions {
+    /// What the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// When `DATABASE_URL` is to be used and not set.
+    pub fn from_cli(cli: &Cli) -> Result<Self> {
+        let url =
+            match (&cli.url, cli.server) {
+                (None, true) => Some(std::env::var("DATABASE_URL").context(
+                    "DATABASE_URL is not set; set it to a connection string or use --url",
+                )?),
+                (url, _) => url.clone(),
+            };
+        Ok(Self {
+            url,
+            schema: cli.schema.clone(),
+            keep_schema: cli.keep_schema,
+            rtt: cli.rtt,
+            pool_max: cli.pool_max,
+            short_poll: cli.short_poll,
+            no_rcsi: cli.no_rcsi,
+        })
+    }
+}
+
+impl SqlBackend {
+    /// Starts what is needed: the embedded server, the proxy. Nothing is sent to a server yet.
+    ///
+    /// # Errors
+    ///
+    /// When the embedded server does not start or the connection string names no server.
+    pub fn start(options: SqlOptions) -> Result<Self> {
+        let (url, embedded) = match options.url {
+            Some(url) => (url, None),
+            None => {
+                let server = Server::builder()
+                    .encryption(Encryption::Off)
+                    .read_committed_snapshot(!options.no_rcsi)
+                    .start()
+                    .context("the embedded server did not start")?;
+                (server.connection_string(), Some(server))
+            }
+        };
+        let real = connection::server(&url)?;
+        let target = match &embedded {
+            Some(_) => "embedded server".to_owned(),
+            None => format!("{}:{}", real.host, real.port),
+        };
+        let proxy = match options.rtt.filter(|rtt| !rtt.is_zero()) {
+            Some(rtt) => Some(Proxy::start(real.clone(), rtt)?),
+            None => None,
+        };
+        let second_proxy = Proxy::start(real, options.rtt.unwrap_or_default())?;
+        let second_url = connection::through(&url, second_proxy.port())?;
+        let url = match &proxy {
+            Some(proxy) => connection::through(&url, proxy.port())?,
+            None => url,
+        };
+        let schema = options.schema.unwrap_or_else(|| {
+            let id = uuid::Uuid::new_v4().simple().to_string();
+            format!("sql_stress_{}", &id[..8])
+        });
+        let polling = match options.short_poll {
+            true => Polling::Short,
+            false => Polling::default(),
+        };
+        Ok(Self {
+            url,
+            second_url: Some(second_url),
+            schema,
+            keep_schema: options.keep_schema,
+            pool_max: options.pool_max,
+            polling,
+            proxy,
+            _second_proxy: Some(second_proxy),
+            embedded,
+            target,
+        })
+    }
+
+    /// The schema that is created and dropped.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// The embedded server's controls.
+    #[must_use]
+    pub fn controls(&self) -> Option<Controls> {
+        self.embedded.as_ref().map(Server::controls)
+    }
+
+    fn builder(&self, url: &str) -> MssqlProviderBuilder {
+        let builder = MssqlProvider::builder(url)
+            .schema(self.schema.clone())
+            .polling(self.polling);
+        match self.pool_max {
+            Some(max) => builder.pool_max(max),
+            None => builder,
+        }
+    }
+
+    /// The tester drops its schema, so it must be nobody else's.
+    async fn refuse_existing_schema(&self) -> Result<()> {
+        let verify = self
+            .builder(&self.url)
+            .migration_policy(MigrationPolicy::Verify)
+            .pool_min_idle(0);
+        match verify.build().await {
+            Err(Error::Migrate(MigrateError::NotInstalled { .. })) => Ok(()),
+            Ok(_) | Err(Error::Migrate(_)) => bail!(
+                "schema {} is already in use; sql-stress drops its schema in the end, so name one \
+                 that does not exist",
+                self.schema
+            ),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Backend for SqlBackend {
+    fn describe(&self) -> String {
+        format!("duroxide-sql on {}", self.target)
+    }
+
+    async fn open(&self) -> Result<Arc<dyn Provider>> {
+        self.refuse_existing_schema().await?;
+        Ok(Arc::new(self.builder(&self.url).build().await?))
+    }
+
+    async fn open_second(&self) -> Result<Option<Arc<dyn Provider>>> {
+        match &self.second_url {
+            Some(url) => Ok(Some(Arc::new(self.builder(url).build().await?))),
+            None => Ok(None),
+        }
+    }
+
+    async fn close(&self) -> Result<()> {
+        if self.keep_schema {
+            return Ok(());
+        }
+        let uninstall = self.builder(&self.url).uninstall().await;
+        uninstall.with_context(|| format!("schema {} could not be dropped", self.schema))
+    }
+
+    fn counters(&self) -> Option<Snapshot> {
+        self.controls().map(|controls| controls.counters())
+    }
+
+    fn requests(&self) -> Option<u64> {
+        match (self.counters(), &self.proxy) {
+            (Some(counters), _) => Some(counters.total().calls),
+            (None, Some(proxy)) => Some(proxy.requests()),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The load tester's parts: where to run, what to run, what to count, and how to show it.
+//!
+//! The binary `sql-stress` is a thin shell around [`execute::execute`]; the example `compare-baseline`
+//! uses the same parts to measure another provider beside ours.
+
+pub mod backend;
+pub mod cli;
+pub mod compare;
+pub mod connection;
+pub mod execute;
+pub mod meter;
+pub mod model;
+pub mod progress;
+pub mod proxy;
+pub mod pump;
+pub mod random;
+pub mod recorder;
+pub mod report;
+pub mod run;
+pub mod scenarios;
+pub mod settings;
+pub mod table;

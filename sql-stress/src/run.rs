@@ -1,0 +1,178 @@
+//! One scenario with one pair of concurrencies: set up, driven, counted, cleaned up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use duroxide::Client;
+use duroxide::providers::Provider;
+use duroxide::runtime::{Runtime, RuntimeOptions};
+use mssql_embedded::Snapshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::backend::Backend;
+use crate::meter::Meter;
+use crate::model::{Procedure, RoundTrips, RunResult};
+use crate::progress::Progress;
+use crate::recorder::Recorder;
+use crate::scenarios::Scenario;
+use crate::settings::{Pair, Settings};
+
+/// How long the runtime may finish what it has begun.
+const SHUTDOWN_MS: u64 = 2_000;
+
+/// What a scenario works with.
+pub struct Run<'a> {
+    /// The user's choices.
+    pub settings: &'a Settings,
+    /// The place under test.
+    pub backend: &'a dyn Backend,
+    /// The provider itself, uncounted.
+    pub store: Arc<dyn Provider>,
+    /// Starts and awaits orchestrations.
+    pub client: Arc<Client>,
+    /// Where results go.
+    pub recorder: Arc<Recorder>,
+    /// Cancelled by Ctrl-C.
+    pub stop: CancellationToken,
+    /// The bar.
+    pub progress: Progress,
+}
+
+/// Runs a scenario on an empty store.
+///
+/// # Errors
+///
+/// When the store cannot be opened. What goes wrong later is part of the result.
+pub async fn run(
+    scenario: &dyn Scenario,
+    pair: Pair,
+    backend: &dyn Backend,
+    settings: &Settings,
+    stop: &CancellationToken,
+    quiet: bool,
+) -> Result<RunResult> {
+    let store = backend.open().await?;
+    let result = measure(scenario, pair, backend, settings, stop, quiet, store).await;
+    if let Err(error) = backend.close().await {
+        eprintln!("warning: {error:#}");
+    }
+    Ok(result)
+}
+
+async fn measure(
+    scenario: &dyn Scenario,
+    pair: Pair,
+    backend: &dyn Backend,
+    settings: &Settings,
+    stop: &CancellationToken,
+    quiet: bool,
+    store: Arc<dyn Provider>,
+) -> RunResult {
+    let recorder = Arc::new(Recorder::default());
+    let for_runtime = Arc::new(Meter::new(store.clone(), "runtime", recorder.clone()));
+    let for_client = Arc::new(Meter::new(store.clone(), "client", recorder.clone()));
+    let runtime = match scenario.needs_runtime() {
+        false => None,
+        true => Some(
+            Runtime::start_with_options(
+                for_runtime.clone(),
+                scenario.activities(settings),
+                scenario.orchestrations(settings),
+                RuntimeOptions {
+                    orchestration_concurrency: pair.orchestrations,
+                    worker_concurrency: pair.workers,
+                    ..RuntimeOptions::default()
+                },
+            )
+            .await,
+        ),
+    };
+    let title = format!("{} {pair}", scenario.name());
+    let length = settings.duration;
+    let run = Run {
+        settings,
+        backend,
+        store,
+        client: Arc::new(Client::new(for_client.clone())),
+        recorder: recorder.clone(),
+        stop: stop.clone(),
+        progress: Progress::start(&title, length, recorder.clone(), quiet),
+    };
+    let before = (backend.counters(), backend.requests());
+    if let Err(error) = scenario.drive(&run).await {
+        recorder.error(
+            format!("{} broke off", scenario.name()),
+            format!("{error:#}"),
+        );
+        recorder.broken_promise("scenario broke off", 1.0, "times");
+    }
+    let after = (backend.counters(), backend.requests());
+    drop(run);
+    if let Some(runtime) = runtime {
+        runtime.shutdown(Some(SHUTDOWN_MS)).await;
+    }
+    let mut result = recorder.finish();
+    scenario.name().clone_into(&mut result.scenario);
+    result.pair = pair.to_string();
+    result.operations = for_runtime.operations();
+    result.operations.extend(for_client.operations());
+    if let (Some(before), Some(after)) = (before.0, after.0) {
+        result.procedures = procedures(&after.since(&before));
+    }
+    let requests = before.1.zip(after.1).map(|(before, after)| after - before);
+    result.round_trips = round_trips(&for_runtime, &for_client, requests, result.completed);
+    result
+}
+
+/// What the engine counted, one line per procedure.
+fn procedures(counted: &Snapshot) -> Vec<Procedure> {
+    let line = |(name, c): (&String, &mssql_embedded::Counters)| {
+        let calls = c.calls.max(1) as f64;
+        let name = name.rsplit('.').next().unwrap_or(name);
+        Procedure {
+            name: name.trim_matches(['[', ']']).to_owned(),
+            calls: c.calls,
+            mean_ms: c.server_time.as_secs_f64() * 1e3 / calls,
+            rows_read: c.stats.rows_read as f64 / calls,
+            rows_written: c.stats.rows_written as f64 / calls,
+            locks: c.stats.locks_taken as f64 / calls,
+            lock_waits: c.stats.lock_waits,
+            bytes_sent: c.traffic.sent as f64 / calls,
+        }
+    };
+    let mut lines: Vec<_> = counted.procedures.iter().map(line).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.calls));
+    lines
+}
+
+fn round_trips(
+    runtime: &Meter,
+    client: &Meter,
+    requests: Option<u64>,
+    completed: u64,
+) -> Option<RoundTrips> {
+    let work = runtime.productive_calls();
+    if completed == 0 || work == 0 {
+        return None;
+    }
+    let polls = client.tally("read").calls + client.tally("get_custom_status").calls;
+    let each = |calls: u64| calls as f64 / completed as f64;
+    // Sessions are renewed by the clock, whatever the orchestrations do.
+    let renewals = runtime.tally("renew_session_lock").calls
+        + runtime.tally("cleanup_orphaned_sessions").calls;
+    Some(RoundTrips {
+        work: each(work - renewals + client.productive_calls() - polls),
+        client_polls: each(polls),
+        empty_fetches: each(runtime.empty_fetches()),
+        requests: requests.map(each),
+    })
+}
+
+/// Waits, unless the run is stopped; says whether it may go on.
+pub async fn pause(run: &Run<'_>, time: Duration) -> bool {
+    tokio::select! {
+        () = run.stop.cancelled() => false,
+        () = tokio::time::sleep(time) => true,
+    }
+}

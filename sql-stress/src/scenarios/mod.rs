@@ -1,0 +1,114 @@
+//! The scenarios, one file each.
+
+mod backlog;
+mod fan_out;
+mod idle_latency;
+mod items;
+mod large_payload;
+mod long_history;
+mod purge;
+mod sequence;
+mod sessions;
+mod soak;
+mod timers;
+mod tree;
+mod wake_up;
+
+use anyhow::Result;
+use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
+
+use crate::run::Run;
+use crate::settings::Settings;
+
+/// A kind of load.
+#[async_trait::async_trait]
+pub trait Scenario: Send + Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// One line for the help.
+    fn about(&self) -> &'static str;
+
+    /// Whether a runtime has to run; without one the scenario calls the provider itself.
+    fn needs_runtime(&self) -> bool {
+        true
+    }
+
+    /// The activities it registers.
+    fn activities(&self, settings: &Settings) -> ActivityRegistry {
+        let _ = settings;
+        ActivityRegistry::builder().build()
+    }
+
+    /// The orchestrations it registers.
+    fn orchestrations(&self, settings: &Settings) -> OrchestrationRegistry {
+        let _ = settings;
+        OrchestrationRegistry::builder().build()
+    }
+
+    /// Produces the load until the time is over or the run is stopped.
+    async fn drive(&self, run: &Run<'_>) -> Result<()>;
+}
+
+/// All scenarios, in the order in which `all` runs them.
+#[must_use]
+pub fn all() -> Vec<Box<dyn Scenario>> {
+    vec![
+        Box::new(fan_out::FanOut),
+        Box::new(sequence::Sequence),
+        Box::new(idle_latency::IdleLatency),
+        Box::new(wake_up::WakeUp),
+        Box::new(large_payload::LargePayload),
+        Box::new(timers::Timers),
+        Box::new(sessions::Sessions),
+        Box::new(tree::Tree),
+        Box::new(purge::Purge),
+        Box::new(long_history::LongHistory),
+        Box::new(backlog::Backlog),
+        Box::new(soak::Soak),
+    ]
+}
+
+/// The scenarios that the command line names.
+///
+/// # Errors
+///
+/// When a name is unknown.
+pub fn chosen(names: &[String]) -> Result<Vec<Box<dyn Scenario>>> {
+    if names.iter().any(|name| name == "all") {
+        let mut scenarios = all();
+        scenarios.retain(|scenario| scenario.name() != "soak");
+        return Ok(scenarios);
+    }
+    let find = |name: &String| {
+        let found = all().into_iter().find(|scenario| scenario.name() == name);
+        found.ok_or_else(|| match name.as_str() {
+            "compare-baseline" => anyhow::anyhow!(
+                "compare-baseline is an example, so that SQLite is built for it alone: cargo run \
+                 --release -p sql-stress --example compare-baseline"
+            ),
+            _ => {
+                let names: Vec<_> = all().iter().map(|scenario| scenario.name()).collect();
+                anyhow::anyhow!("scenario {name:?} is unknown; choose {}", names.join(", "))
+            }
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_unknown_ones_listed() {
+        let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        let found = chosen(&names(&["timers", "fan-out"])).unwrap();
+        assert_eq!((found[0].name(), found[1].name()), ("timers", "fan-out"));
+        assert_eq!(chosen(&names(&["all"])).unwrap().len(), all().len() - 1);
+        let error = chosen(&names(&["fanout"])).err().unwrap().to_string();
+        assert!(error.contains("fan-out"), "{error}");
+        let error = chosen(&names(&["compare-baseline"])).err().unwrap();
+        assert!(error.to_string().contains("--example"), "{error}");
+    }
+}

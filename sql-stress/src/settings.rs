@@ -1,0 +1,93 @@
+//! What a run is to do, after the command line has been read.
+
+use std::time::Duration;
+
+/// Concurrency of a runtime: orchestration dispatchers and workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// Orchestration dispatchers.
+    pub orchestrations: usize,
+    /// Workers.
+    pub workers: usize,
+}
+
+impl std::fmt::Display for Pair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.orchestrations, self.workers)
+    }
+}
+
+impl std::str::FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parse = |part: &str| part.trim().parse().ok().filter(|n| (1..=1000).contains(n));
+        let pair = text
+            .split_once(':')
+            .and_then(|(o, w)| Some((parse(o)?, parse(w)?)));
+        let (orchestrations, workers) =
+            pair.ok_or("expected dispatchers:workers, each 1 to 1000, such as 2:2")?;
+        Ok(Self {
+            orchestrations,
+            workers,
+        })
+    }
+}
+
+/// The settings that scenarios look at.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long the load lasts.
+    pub duration: Duration,
+    /// Orchestrations in flight at the same time.
+    pub concurrent: usize,
+    /// Orchestrations started per second; unlimited when absent.
+    pub rate: Option<f64>,
+    /// Activities per orchestration.
+    pub activities: usize,
+    /// How long an activity works.
+    pub activity_delay: Duration,
+    /// Bytes of payload where a scenario carries some.
+    pub payload: Option<usize>,
+    /// Sizes that growth scenarios go through; each has its own default.
+    pub sizes: Vec<u64>,
+    /// Calls measured at each size.
+    pub samples: usize,
+    /// How long an orchestration may take before it counts as lost.
+    pub patience: Duration,
+    /// Start of every random sequence.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// The numbers of duroxide's own stress test.
+    fn default() -> Self {
+        Self {
+            duration: Duration::from_secs(10),
+            concurrent: 20,
+            rate: None,
+            activities: 5,
+            activity_delay: Duration::from_millis(10),
+            payload: None,
+            sizes: Vec::new(),
+            samples: 100,
+            patience: Duration::from_secs(60),
+            seed: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_read_and_written_alike() {
+        let pair: Pair = "8:4".parse().unwrap();
+        assert_eq!((pair.orchestrations, pair.workers), (8, 4));
+        assert_eq!(pair.to_string(), "8:4");
+        for wrong in ["", "8", "8:", "0:1", "1:-1", "1:1001", "a:b"] {
+            assert!(wrong.parse::<Pair>().is_err(), "{wrong}");
+        }
+    }
+}
