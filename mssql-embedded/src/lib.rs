@@ -1,31 +1,32 @@
 //! An in-process engine that runs T-SQL over TDS with the locking of SQL Server, for tests and
 //! trials. It is never a production database.
 
-#![allow(dead_code, missing_docs)]
-
-pub mod access;
-pub mod ast;
-pub mod bind;
-pub mod catalog;
-pub mod clock;
-pub mod controls;
-pub mod engine;
-pub mod error;
-pub mod exec;
-pub mod func;
-pub mod lock;
-pub mod parse;
-pub mod plan;
+mod access;
+mod ast;
+mod bind;
+mod catalog;
+mod clock;
+mod controls;
+mod engine;
+mod error;
+mod exec;
+mod func;
+mod lock;
+mod parse;
+mod plan;
 mod server;
-pub mod session;
-pub mod storage;
+mod session;
+mod storage;
 mod tds;
 mod tls;
-pub mod value;
+mod value;
 
 pub use controls::{
     Controls, Counters, Pause, Rule, Snapshot, StatementCounters, Traffic, Trigger,
 };
+pub use engine::Engine;
 pub use error::SqlError;
+pub use lock::{LockInfo, LockOwner, LockStatus, Mode, Resource};
 pub use server::{Server, ServerBuilder, StartError};
 pub use tls::Encryption;
+pub use value::Collation;

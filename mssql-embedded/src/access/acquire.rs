@@ -194,9 +194,3 @@ pub fn lock_object(
     a.acquire(&Resource::Object(object), mode, span, Patience::Wait)?;
     Ok(())
 }
-
-/// Ends a statement: locks that were only held for it are released. The interpreter calls this after
-/// every statement, also a failed one.
-pub fn end_statement(a: &mut Access<'_, '_>) {
-    a.latch.locks.end_statement(a.owner);
-}

@@ -72,6 +72,7 @@ impl Cursor {
     }
 
     /// A cursor on the one row at a locator.
+    #[cfg(test)]
     pub fn at(table: &Arc<TableDef>, locator: &Key, mode: ReadMode) -> Self {
         let key = locator.to_vec();
         let (low, high) = (Bound::Included(key.clone()), Bound::Included(key));

@@ -15,17 +15,20 @@ mod write;
 
 use std::time::Duration;
 
-pub use acquire::{end_statement, lock_object};
+pub use acquire::lock_object;
 pub use app_lock::{AppResource, app_lock, app_lock_mode, app_lock_test, app_mode, app_unlock};
 pub use cursor::Cursor;
-pub use errors::{interrupt_error, is_interrupt};
+pub use errors::is_interrupt;
 pub use latch::Latch;
-pub use write::{delete, insert, update, update_all};
+#[cfg(test)]
+pub use write::update;
+pub use write::{delete, insert, update_all};
 
 use crate::lock::LockOwner;
 use crate::session::Interrupt;
 use crate::storage::{CommitSeq, Txn};
-pub use crate::storage::{Found, InsertOutcome, Qualifies, encode_index_key, seek_bounds};
+#[cfg(test)]
+pub use crate::storage::{InsertOutcome, seek_bounds};
 
 /// Counters of one statement or procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,6 +122,7 @@ pub struct ReadMode {
 
 impl ReadMode {
     /// A mode that takes the given lock and no more.
+    #[cfg(test)]
     pub fn of(lock: ReadLock) -> Self {
         Self {
             lock,

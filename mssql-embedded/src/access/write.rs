@@ -53,6 +53,7 @@ pub fn insert(
 /// # Errors
 ///
 /// As [`update_all`].
+#[cfg(test)]
 pub fn update(
     a: &mut Access<'_, '_>,
     table: &Arc<TableDef>,

@@ -65,8 +65,6 @@ pub enum ExprKind {
     Collate(Box<Expr>, Ident),
     /// `x AT TIME ZONE z`.
     AtTimeZone(Box<Expr>, Box<Expr>),
-    /// `NEXT VALUE FOR`: parsed so that the binder can refuse it by name.
-    NextValueFor(ObjectName),
 }
 
 /// A function call.
@@ -242,6 +240,4 @@ pub enum Condition {
     },
     /// `EXISTS (SELECT …)`.
     Exists(Box<QueryExpr>),
-    /// `UPDATE(column)` of triggers and other predicates we refuse, by name.
-    Unsupported(String, Pos),
 }

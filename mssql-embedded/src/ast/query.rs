@@ -228,8 +228,6 @@ pub enum TableHint {
     Index(Vec<Ident>),
     /// `INDEX(1)`: 0 the table or clustered index, 1 the clustered index.
     IndexId(u32),
-    /// `KEEPIDENTITY`… never: those belong to OPENROWSET(BULK) and are refused.
-    Never,
 }
 
 /// Query hints of OPTION. All others are refused by the parser, by name.

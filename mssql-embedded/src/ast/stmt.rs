@@ -120,6 +120,7 @@ pub enum TranName {
 
 /// One declaration of DECLARE.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "few of them, each read once")]
 pub enum Declaration {
     /// `@a type = value`.
     Scalar {

@@ -48,7 +48,7 @@ impl<'a> Binder<'a> {
             "NULLIF" => self.bind_nullif(call),
             _ => {
                 let function =
-                    lookup(&upper).ok_or_else(|| errors::unknown_function(&name.name, pos))?;
+                    lookup(&upper).ok_or_else(|| crate::func::unknown(&name.name).at(pos.line))?;
                 let args = self.bind_arguments(function, &call.args)?;
                 self.call_function(function, args)
             }

@@ -1,8 +1,8 @@
 //! Search conditions.
 
 use crate::ast::{CompareOp, Condition, Expr, QueryExpr};
-use crate::error::{SqlError, SqlResult};
-use crate::plan::{Cond, Scalar};
+use crate::error::SqlResult;
+use crate::plan::Cond;
 use crate::value::{DataType, Length};
 
 use super::compare::{compare, operands};
@@ -95,7 +95,6 @@ impl<'a> Binder<'a> {
                 let query = self.bind_nested(query, QueryUse::Exists)?;
                 Ok(Cond::Exists(Box::new(query)))
             }
-            Condition::Unsupported(what, pos) => Err(SqlError::unsupported(what).at(pos.line)),
         }
     }
 
@@ -250,9 +249,4 @@ fn not(cond: Cond) -> Cond {
 
 fn negate_if(negated: bool, cond: Cond) -> Cond {
     if negated { not(cond) } else { cond }
-}
-
-/// Reads a slot.
-pub(super) fn slot(level: usize, slot: usize) -> Scalar {
-    Scalar::Slot { level, slot }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{ConstraintKind, ObjectName, TableConstraint};
-use crate::catalog::{CheckDef, Database, DefaultDef, ForeignKeyDef, KeyConstraint, TableDef};
+use crate::catalog::{CheckDef, Database, DefaultDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
 use super::index_def::{IndexSpec, add_index, index_from_ast};
@@ -35,7 +35,7 @@ pub(super) fn add_one(
 ) -> SqlResult<()> {
     let given = constraint.name.as_ref().map(|n| n.name.clone());
     let system_named = given.is_none();
-    let count = table.indexes.len() + table.checks.len() + table.foreign_keys.len();
+    let count = table.indexes.len() + table.checks.len();
     let name = |prefix: &str| {
         given
             .clone()
@@ -112,41 +112,7 @@ pub(super) fn add_one(
             table.checks.push(check);
             Ok(())
         }
-        ConstraintKind::ForeignKey {
-            columns,
-            table: other,
-            referenced,
-            cascade_delete,
-        } => {
-            let name = name("FK");
-            let positions = positions(
-                table,
-                columns.iter().map(|c| c.name.as_str()),
-                database,
-                1769,
-            )?;
-            let (id, referenced) = referenced_key(table, other, referenced, &name, database)?;
-            if referenced.len() != positions.len() {
-                return Err(SqlError::new(
-                    8139,
-                    format!(
-                        "Number of referencing columns in foreign key differs from number of \
-                         referenced columns, table '{}'.",
-                        table.name
-                    ),
-                ));
-            }
-            table.foreign_keys.push(ForeignKeyDef {
-                id: 0,
-                name,
-                system_named,
-                columns: positions,
-                table: id,
-                referenced,
-                cascade_delete: *cascade_delete,
-            });
-            Ok(())
-        }
+        ConstraintKind::ForeignKey { .. } => Err(SqlError::unsupported("FOREIGN KEY")),
         ConstraintKind::Default { expr, text, column } => {
             let position = positions(table, [column.name.as_str()].into_iter(), database, 1752)?;
             let target = &table.columns[position[0]];
@@ -196,79 +162,6 @@ fn positions<'n>(
                 })
         })
         .collect()
-}
-
-/// The table and key columns that a foreign key refers to; id 0 is the table itself.
-fn referenced_key(
-    table: &TableDef,
-    other: &ObjectName,
-    columns: &[crate::ast::Ident],
-    key: &str,
-    database: &Database,
-) -> SqlResult<(i32, Vec<usize>)> {
-    let last = other.parts.last().map_or("", |p| p.name.as_str());
-    let schema = match other.parts.as_slice() {
-        [.., schema, _] => schema.name.as_str(),
-        _ => table.schema.as_str(),
-    };
-    let own = fold(database, last) == fold(database, &table.name)
-        && fold(database, schema) == fold(database, &table.schema);
-    let found = database
-        .schema_names
-        .get(&fold(database, schema))
-        .and_then(|id| database.object_names.get(&(*id, fold(database, last))))
-        .and_then(|id| database.objects.get(id));
-    let target: &TableDef = match found {
-        _ if own => table,
-        Some(crate::catalog::Object::Table(t)) => t,
-        _ => {
-            return Err(SqlError::with(
-                1767,
-                16,
-                0,
-                format!(
-                    "Foreign key '{key}' references invalid table '{}'.",
-                    errors::dotted(other)
-                ),
-            ));
-        }
-    };
-    let wanted = if columns.is_empty() {
-        let primary = target
-            .indexes
-            .iter()
-            .find(|i| i.constraint.as_ref().is_some_and(|k| k.primary));
-        primary
-            .map(|i| i.keys.iter().map(|k| k.0).collect())
-            .unwrap_or_default()
-    } else {
-        positions(
-            target,
-            columns.iter().map(|c| c.name.as_str()),
-            database,
-            1770,
-        )?
-    };
-    let mut sorted = wanted.clone();
-    sorted.sort_unstable();
-    let is_key = target.indexes.iter().any(|i| {
-        let mut keys: Vec<usize> = i.keys.iter().map(|k| k.0).collect();
-        keys.sort_unstable();
-        i.unique && i.filter.is_none() && keys == sorted
-    });
-    if !is_key {
-        return Err(SqlError::with(
-            1776,
-            16,
-            0,
-            format!(
-                "There are no primary or candidate keys in the referenced table '{}' that match the \
-                 referencing column list in the foreign key '{key}'.",
-                errors::dotted(other)
-            ),
-        ));
-    }
-    Ok((if own { 0 } else { target.id }, wanted))
 }
 
 /// A name like those SQL Server gives to constraints that have none: kind, table, column, and a

@@ -128,7 +128,6 @@ pub fn bind_scalars<'a>(ctx: &'a BindContext<'a>, exprs: &[&'a Expr]) -> SqlResu
             binder.bind_expr(expr).map(|ex| Typed {
                 expr: ex.expr,
                 ty: ex.ty,
-                nullable: ex.nullable,
             })
         })
         .collect::<SqlResult<Vec<_>>>()?;

@@ -54,16 +54,6 @@ pub(super) fn undeclared_table(name: &str) -> SqlError {
     )
 }
 
-pub(super) fn unknown_function(name: &str, pos: Pos) -> SqlError {
-    SqlError::with(
-        195,
-        15,
-        10,
-        format!("'{name}' is not a recognized built-in function name."),
-    )
-    .at(pos.line)
-}
-
 pub(super) fn argument_count(name: &str, count: usize) -> SqlError {
     let name = name.to_ascii_lowercase();
     SqlError::with(

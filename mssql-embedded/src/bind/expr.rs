@@ -74,7 +74,6 @@ impl<'a> Binder<'a> {
             ExprKind::Subquery(query) => self.bind_scalar_subquery(query),
             ExprKind::Collate(operand, name) => self.bind_collate(operand, name),
             ExprKind::AtTimeZone(..) => Err(SqlError::unsupported("AT TIME ZONE")),
-            ExprKind::NextValueFor(_) => Err(SqlError::unsupported("NEXT VALUE FOR")),
         }
     }
 
@@ -248,8 +247,6 @@ pub(super) fn arithmetic(op: BinaryOp, mut left: Ex, mut right: Ex) -> SqlResult
             op,
             left: Box::new(convert(left.expr, &left.ty, &types.left)),
             right: Box::new(convert(right.expr, &right.ty, &types.right)),
-            left_ty: types.left,
-            right_ty: types.right,
             ty: types.result.clone(),
         },
         ty: types.result,

@@ -94,7 +94,6 @@ impl<'a> Binder<'a> {
             variable: target.slot,
             value: value.expr,
             ty: value.ty,
-            op,
         })
     }
 

@@ -44,11 +44,11 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use constraint::{add_constraint, auto_name};
+pub use constraint::add_constraint;
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
 pub use index_def::{index_from_ast, key_size_warning};
-pub use names::{Resolved, fold, resolve_object, resolve_table};
+pub use names::fold;
 pub use rules::{bind_default, bind_row_rules};
-pub use table_def::{TableName, column_from_ast, columns_from_ast, table_def_from_ast};
+pub use table_def::{TableName, columns_from_ast, table_def_from_ast};
 pub use typing::{resolve_collation, resolve_type};
-pub use variables::{ScalarVariable, TableVariable, VariableMap};
+pub use variables::VariableMap;

@@ -105,18 +105,3 @@ pub(super) fn resolve_source<'a>(
         _ => Err(errors::invalid_object(name)),
     }
 }
-
-/// Finds a table; `None` when there is no table of that name.
-///
-/// # Errors
-///
-/// As [`resolve_object`].
-pub fn resolve_table<'a>(
-    ctx: &BindContext<'a>,
-    name: &ObjectName,
-) -> SqlResult<Option<&'a Arc<TableDef>>> {
-    Ok(match resolve_object(ctx, name)? {
-        Some(Object::Table(table)) => Some(table),
-        _ => None,
-    })
-}

@@ -59,7 +59,6 @@ pub fn table_def_from_ast(
         columns: Vec::new(),
         indexes: Vec::new(),
         checks: Vec::new(),
-        foreign_keys: Vec::new(),
         lock_escalation: true,
         created_ms: 0,
         modified_ms: 0,

@@ -14,8 +14,6 @@ use super::{errors, resolve_collation, resolve_type};
 /// A scalar variable or parameter.
 #[derive(Clone, Debug)]
 pub struct ScalarVariable {
-    /// `@name`.
-    pub name: String,
     /// Its slot in the frame.
     pub slot: usize,
     /// Its type.
@@ -27,8 +25,6 @@ pub struct ScalarVariable {
 /// A table variable.
 #[derive(Clone, Debug)]
 pub struct TableVariable {
-    /// `@name`.
-    pub name: String,
     /// Its slot among the frame's table variables.
     pub slot: usize,
     /// Its definition.
@@ -124,7 +120,6 @@ impl VariableMap {
                 self.claim(name, Kind::Table(slot))
                     .map_err(|e| e.at(pos.line))?;
                 self.tables.push(TableVariable {
-                    name: name.clone(),
                     slot,
                     table: Arc::new(table),
                 });
@@ -137,12 +132,7 @@ impl VariableMap {
         let slot = self.scalars.len();
         self.claim(name, Kind::Scalar(slot))?;
         let declared = pos.map(|p| p.offset);
-        self.scalars.push(ScalarVariable {
-            name: name.to_owned(),
-            slot,
-            ty,
-            declared,
-        });
+        self.scalars.push(ScalarVariable { slot, ty, declared });
         Ok(())
     }
 

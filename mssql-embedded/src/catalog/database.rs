@@ -126,8 +126,6 @@ pub struct ProcedureDef {
     pub quoted_identifier: bool,
     /// ANSI_NULLS when it was created.
     pub ansi_nulls: bool,
-    /// EXECUTE AS: `None` is CALLER.
-    pub execute_as: Option<i32>,
     /// Unix milliseconds of creation.
     pub created_ms: i64,
     /// Unix milliseconds of the last change.

@@ -169,13 +169,12 @@ impl Call<'_> {
 
     fn object_id(&self) -> Option<Value> {
         let object = self.named(0)?;
-        if let Some(wanted) = self.text(1) {
-            if !property::object_type(object)
+        if let Some(wanted) = self.text(1)
+            && !property::object_type(object)
                 .trim()
                 .eq_ignore_ascii_case(wanted.trim())
-            {
-                return None;
-            }
+        {
+            return None;
         }
         number(object.id())
     }

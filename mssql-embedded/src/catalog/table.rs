@@ -29,8 +29,6 @@ pub struct TableDef {
     pub indexes: Vec<IndexDef>,
     /// CHECK constraints.
     pub checks: Vec<CheckDef>,
-    /// FOREIGN KEY constraints.
-    pub foreign_keys: Vec<ForeignKeyDef>,
     /// `LOCK_ESCALATION` is not DISABLE.
     pub lock_escalation: bool,
     /// Unix milliseconds of creation.
@@ -126,23 +124,4 @@ pub struct CheckDef {
     pub text: String,
     /// The one column it belongs to, if it was written inline (547 names it).
     pub column: Option<String>,
-}
-
-/// A FOREIGN KEY constraint.
-#[derive(Clone, Debug)]
-pub struct ForeignKeyDef {
-    /// The constraint's id.
-    pub id: ObjectId,
-    /// Its name.
-    pub name: String,
-    /// Whether the server chose the name.
-    pub system_named: bool,
-    /// Referencing columns by position.
-    pub columns: Vec<usize>,
-    /// The referenced table.
-    pub table: ObjectId,
-    /// Referenced columns by position.
-    pub referenced: Vec<usize>,
-    /// ON DELETE CASCADE.
-    pub cascade_delete: bool,
 }

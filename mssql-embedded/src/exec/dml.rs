@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use crate::access;
 use crate::error::{SqlError, SqlResult};
+use crate::lock::Mode;
 use crate::plan::{Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update};
 use crate::session::ColumnMeta;
-use crate::storage::{Identity, InsertOutcome, Key, Row};
-use crate::value::{CastMode, Value, arith, cast};
+use crate::storage::{InsertOutcome, Key, Row};
+use crate::value::{CastMode, Value, cast};
 
 use super::row::{Verb, convert, finish_row, new_row, qualifies};
 use super::{Env, QueryRun, collect, eval};
@@ -34,6 +35,7 @@ pub fn run_insert(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<DmlResult> {
     check_identity_insert(insert, env)?;
+    lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
         (Source::Query(query), _) => collect(query, env)?,
         (Source::Exec, rows) => rows.unwrap_or_default(),
@@ -83,6 +85,17 @@ pub fn run_insert(
     Ok(result)
 }
 
+/// TABLOCK on the target locks the table; the other hints that INSERT allows change nothing, because
+/// new rows are locked exclusively until the end of the transaction in any case.
+fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    match &insert.target {
+        Target::Table(table) if insert.hints.tablock || insert.hints.tablockx => {
+            access::lock_object(&mut env.access()?, table.id, Mode::X, true)
+        }
+        _ => Ok(()),
+    }
+}
+
 fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
     let Target::Table(table) = &insert.target else {
         return Ok(());
@@ -115,28 +128,10 @@ fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
 
 fn next_identity(target: &Target, env: &mut Env<'_, '_>) -> SqlResult<Value> {
     let next = match target {
-        Target::Table(table) => env
-            .latch
-            .store
-            .identity_mut(table.id)
-            .and_then(Identity::take),
-        Target::Local(slot, _) => env.frame.tables[*slot]
-            .identity_mut()
-            .and_then(Identity::take),
+        Target::Table(table) => env.latch.store.next_identity(table)?,
+        Target::Local(slot, _) => env.frame.tables[*slot].next_identity()?,
     };
-    let column = target.table().columns.iter().find(|c| c.identity.is_some());
-    match (next, column) {
-        (Some(n), Some(column)) if arith::in_range(n, &column.ty) => Ok(Value::Int(n)),
-        (_, column) => Err(SqlError::with(
-            8115,
-            16,
-            1,
-            format!(
-                "Arithmetic overflow error converting IDENTITY to data type {}.",
-                column.map_or("bigint", |c| c.ty.name())
-            ),
-        )),
-    }
+    Ok(Value::Int(next))
 }
 
 fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>) -> Option<Value> {
@@ -145,9 +140,7 @@ fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>)
     };
     let position = table.columns.iter().position(|c| c.identity.is_some())?;
     if let Value::Int(n) = row[position] {
-        if let Some(identity) = env.latch.store.identity_mut(table.id) {
-            identity.note(n);
-        }
+        env.latch.store.raise_identity(table, n);
         return Some(Value::Int(n));
     }
     None

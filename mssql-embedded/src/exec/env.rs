@@ -6,7 +6,7 @@ use crate::access::{Access, Latch, Stats};
 use crate::bind::VariableMap;
 use crate::error::{SqlError, SqlResult};
 use crate::session::{Core, Interrupt};
-use crate::storage::{CommitSeq, LocalTable, Txn};
+use crate::storage::{CommitSeq, LocalTable};
 use crate::value::Value;
 
 /// The variables of one procedure call or batch.
@@ -28,8 +28,6 @@ pub struct Frame {
     pub chain_owner: Option<i32>,
     /// The database user that permissions are checked for.
     pub user: i32,
-    /// QUOTED_IDENTIFIER as captured when the procedure was created.
-    pub quoted_identifier: bool,
     /// How many calls deep: 0 for the batch or RPC itself.
     pub depth: u32,
     /// How many TRY blocks of this frame are active.
@@ -68,7 +66,7 @@ impl<'e> Env<'_, 'e> {
         let lock_timeout = self.core.settings.lock_timeout();
         let deadlock_priority = self.core.settings.deadlock_priority;
         if self.core.txn.is_none() {
-            self.core.txn = Some(Txn::begin(&mut self.latch, owner));
+            self.core.txn = Some(self.latch.begin(owner));
         }
         let Some(txn) = &mut self.core.txn else {
             return Err(SqlError::unsupported("an access without a transaction"));

@@ -29,7 +29,7 @@ pub fn eval(expr: &Scalar, env: &mut Env<'_, '_>) -> SqlResult<Value> {
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            arith::binary((*op).into(), &a, &b, ty)
+            arith::binary(*op, &a, &b, ty)
         }
         Scalar::Negate(inner, ty) => match eval(inner, env)? {
             Value::Null => Ok(Value::Null),

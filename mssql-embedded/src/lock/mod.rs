@@ -16,9 +16,9 @@ mod table;
 mod tests;
 mod view;
 
-pub use hash::{FastHasher, FastMap, FastSet};
+pub use hash::FastMap;
 pub use manager::{LockManager, Reply, Request, WaitCost};
-pub use mode::{Gap, Mode, Strength};
+pub use mode::{Mode, Strength};
 pub use resource::{LockOwner, Resource};
 pub use table::{Grip, Span, Verdict};
 pub use view::{LockInfo, LockStatus};

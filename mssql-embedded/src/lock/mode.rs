@@ -9,6 +9,10 @@ use std::fmt;
 /// The part of a mode that concerns the resource itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[allow(
+    clippy::upper_case_acronyms,
+    reason = "the modes' names in SQL Server's documentation"
+)]
 pub enum Strength {
     /// Nothing: a pure range test.
     Null,

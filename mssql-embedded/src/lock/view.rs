@@ -57,6 +57,7 @@ impl LockManager {
     }
 
     /// The locks one session holds.
+    #[cfg(test)]
     pub fn held_by(&self, owner: LockOwner) -> Vec<LockInfo> {
         let mut list = self.list();
         list.retain(|l| l.owner == owner && l.status == LockStatus::Grant);

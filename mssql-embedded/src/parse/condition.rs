@@ -11,6 +11,10 @@ use crate::ast::{CompareOp, Condition, Expr};
 use crate::error::SqlResult;
 
 /// Either side of T-SQL's divide between values and conditions.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "lives on the parser's stack only"
+)]
 enum Node {
     Value(Expr),
     Condition(Condition),

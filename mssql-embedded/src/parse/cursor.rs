@@ -99,12 +99,6 @@ impl<'a> Parser<'a> {
         &self.text[token.pos.offset as usize..token.end as usize]
     }
 
-    /// The source text from a place to the last token taken.
-    pub fn text_since(&self, start: Pos) -> &'a str {
-        let end = self.last_end().max(start.offset);
-        &self.text[start.offset as usize..end as usize]
-    }
-
     pub fn at_end(&self) -> bool {
         self.is(Tok::End)
     }

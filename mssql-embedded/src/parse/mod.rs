@@ -18,6 +18,7 @@ mod drop;
 mod errors;
 mod exec;
 mod expr;
+#[cfg(test)]
 mod go;
 mod hints;
 mod index;
@@ -41,8 +42,8 @@ mod fuzz;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
 pub use go::split_go;
-pub use render::{render_condition, render_expr};
 
 use crate::ast::{Batch, ObjectName, ProcParam};
 use crate::error::SqlResult;

@@ -118,10 +118,6 @@ fn value(out: &mut String, expr: &Expr) {
             out.push_str(" AT TIME ZONE ");
             value(out, zone);
         }
-        ExprKind::NextValueFor(it) => {
-            out.push_str("NEXT VALUE FOR ");
-            name(out, it);
-        }
     }
 }
 
@@ -342,7 +338,6 @@ fn truth(out: &mut String, condition: &Condition) {
         Condition::Quantified { .. } | Condition::InQuery { .. } | Condition::Exists(_) => {
             out.push_str("(SELECT …)");
         }
-        Condition::Unsupported(what, _) => out.push_str(what),
     }
 }
 

@@ -75,9 +75,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(Some(JoinKind::OuterApply));
         }
-        let kind = if self.kw("JOIN") {
-            JoinKind::Inner
-        } else if self.eat_kw("INNER") {
+        let kind = if self.kw("JOIN") || self.eat_kw("INNER") {
             JoinKind::Inner
         } else if self.kw_any(&["LEFT", "RIGHT", "FULL"]) {
             let kind = match self.upper().as_str() {

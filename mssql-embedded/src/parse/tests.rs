@@ -32,7 +32,7 @@ fn rendered(expr: &str) -> String {
         panic!("not a single select");
     };
     match &spec.items[0] {
-        SelectItem::Expr { expr, .. } => super::render_expr(expr),
+        SelectItem::Expr { expr, .. } => super::render::render_expr(expr),
         other => panic!("not an expression: {other:?}"),
     }
 }

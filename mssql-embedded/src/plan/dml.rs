@@ -96,6 +96,7 @@ pub struct Insert {
 
 /// Where inserted rows come from.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one per statement")]
 pub enum Source {
     /// A query, also VALUES and DEFAULT VALUES (a query of one row without outputs).
     Query(Query),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{BinaryOp, SetOp};
+use crate::ast::SetOp;
 use crate::catalog::TableDef;
 use crate::func::Aggregate;
 use crate::session::ColumnMeta;
@@ -33,8 +33,6 @@ pub struct Query {
 pub enum Node {
     /// One row without columns: SELECT without FROM.
     Once,
-    /// No row at all: a contradiction such as WHERE 1 = 0 may be bound to it.
-    Nothing,
     /// `VALUES (…), (…)`.
     Values { rows: Vec<Vec<Scalar>>, base: usize },
     /// A base table.
@@ -432,6 +430,4 @@ pub struct Assign {
     pub value: Scalar,
     /// The value's type.
     pub ty: DataType,
-    /// The operator it was written with, for messages.
-    pub op: Option<BinaryOp>,
 }

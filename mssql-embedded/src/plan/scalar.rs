@@ -13,8 +13,6 @@ pub struct Typed {
     pub expr: Scalar,
     /// Its type.
     pub ty: DataType,
-    /// Whether it can be NULL.
-    pub nullable: bool,
 }
 
 /// A bound scalar expression. Operands already have the types that the operation wants: the binder
@@ -40,10 +38,6 @@ pub enum Scalar {
         left: Box<Scalar>,
         /// Right operand.
         right: Box<Scalar>,
-        /// Type of the left operand.
-        left_ty: DataType,
-        /// Type of the right operand.
-        right_ty: DataType,
         /// Result type.
         ty: DataType,
     },

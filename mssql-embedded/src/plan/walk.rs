@@ -283,7 +283,7 @@ impl Node {
     /// Calls `f` with level and slot of every slot that it reads, also in nested queries.
     pub fn each_slot(&self, f: Visit<'_>) {
         match self {
-            Self::Once | Self::Nothing | Self::SystemView { .. } | Self::Working { .. } => {}
+            Self::Once | Self::SystemView { .. } | Self::Working { .. } => {}
             Self::Values { rows, .. } => rows.iter().flatten().for_each(|x| x.each_slot(f)),
             Self::Scan(scan) => {
                 scan.seek.each_slot(f);

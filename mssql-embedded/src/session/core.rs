@@ -46,8 +46,6 @@ pub struct Settings {
     pub isolation: IsolationLevel,
     /// The table with IDENTITY_INSERT ON.
     pub identity_insert: Option<ObjectId>,
-    /// ROWCOUNT; 0 is no limit.
-    pub rowcount_limit: u64,
     /// DATEFIRST.
     pub datefirst: u8,
     /// TEXTSIZE.
@@ -73,7 +71,6 @@ impl Default for Settings {
             deadlock_priority: 0,
             isolation: IsolationLevel::ReadCommitted,
             identity_insert: None,
-            rowcount_limit: 0,
             datefirst: 7,
             textsize: -1,
             language: "us_english".to_owned(),
@@ -151,6 +148,8 @@ pub struct Core {
     pub try_depth: u32,
     /// NEWID and RAND.
     pub random: Random,
+    /// Messages that the running definition wants shown (severity 10), such as 1945.
+    pub notices: Vec<SqlError>,
     /// Prepared texts and their parameter lists, by handle.
     pub prepared: HashMap<i32, (String, String)>,
     /// The next handle.

@@ -154,10 +154,10 @@ pub fn module_of(
     procedure: &Arc<ProcedureDef>,
     core: &Core,
 ) -> SqlResult<Arc<Module>> {
-    if let Some((version, module)) = latch.modules.get(&procedure.id) {
-        if *version == procedure.version {
-            return Ok(Arc::clone(module));
-        }
+    if let Some((version, module)) = latch.modules.get(&procedure.id)
+        && *version == procedure.version
+    {
+        return Ok(Arc::clone(module));
     }
     let database = latch
         .catalog
@@ -191,10 +191,10 @@ pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Ar
         u8::from(core.settings.quoted_identifier),
         text
     );
-    if let Some(found) = engine.texts.lock().get(&key) {
-        if same_params(&found.params, &params) {
-            return Ok(Arc::clone(found));
-        }
+    if let Some(found) = engine.texts.lock().get(&key)
+        && same_params(&found.params, &params)
+    {
+        return Ok(Arc::clone(found));
     }
     let options = ParseOptions {
         quoted_identifier: core.settings.quoted_identifier,

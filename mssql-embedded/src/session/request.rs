@@ -62,6 +62,7 @@ impl Session {
             nest_level: 0,
             try_depth: 0,
             random: super::random::Random::default(),
+            notices: Vec::new(),
             prepared: HashMap::new(),
             next_handle: 1,
         };
@@ -72,11 +73,6 @@ impl Session {
     pub(crate) fn attach(&self, socket: TcpStream) {
         let hooks = &self.core.engine.hooks;
         hooks.session_attached(self.core.spid, socket);
-    }
-
-    /// @@SPID.
-    pub fn spid(&self) -> u16 {
-        self.core.spid
     }
 
     /// Runs a batch.

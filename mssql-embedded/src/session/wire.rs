@@ -128,13 +128,6 @@ pub struct LoginRequest {
     pub app_name: String,
     /// HOST_NAME().
     pub host_name: String,
-    /// The client's program and library, for display.
-    pub library: String,
-    /// The language asked for.
-    pub language: String,
-    /// fODBC of OptionFlags2: ODBC/OLE DB defaults (ANSI settings on). Others get them as well:
-    /// every client this engine serves turns them on.
-    pub odbc: bool,
 }
 
 /// What the server answers to a successful login.

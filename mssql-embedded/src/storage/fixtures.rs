@@ -30,7 +30,6 @@ pub fn heap(columns: &[&str]) -> TableDef {
             .collect(),
         indexes: Vec::new(),
         checks: Vec::new(),
-        foreign_keys: Vec::new(),
         lock_escalation: true,
         created_ms: 0,
         modified_ms: 0,

@@ -60,23 +60,6 @@ impl Identity {
     pub fn last(&self) -> Option<i64> {
         self.last
     }
-
-    /// Seed and increment.
-    pub fn definition(&self) -> (i64, i64) {
-        (self.seed, self.increment)
-    }
-
-    /// DBCC CHECKIDENT (…, RESEED, value): a table that never had a row starts with the value itself,
-    /// others with the one after it.
-    pub fn reseed(&mut self, value: i64) {
-        match self.last {
-            None => self.next = Some(value),
-            Some(_) => {
-                self.last = Some(value);
-                self.next = None;
-            }
-        }
-    }
 }
 
 /// The next value of a table's identity column, checked against the column's type.
@@ -122,15 +105,6 @@ mod tests {
         assert_eq!(identity.take(), Some(5));
         identity.note(100);
         assert_eq!(identity.take(), Some(102));
-    }
-
-    #[test]
-    fn reseeding_an_unused_counter_starts_with_the_value_itself() {
-        let mut identity = Identity::new(1, 1);
-        identity.reseed(10);
-        assert_eq!(identity.take(), Some(10));
-        identity.reseed(20);
-        assert_eq!(identity.take(), Some(21));
     }
 
     #[test]

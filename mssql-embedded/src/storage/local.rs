@@ -52,17 +52,14 @@ impl LocalTable {
         }
     }
 
-    /// Its definition.
-    pub fn def(&self) -> &Arc<TableDef> {
-        &self.def
-    }
-
     /// How many rows it has.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether it has no rows.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -74,16 +71,6 @@ impl LocalTable {
     /// 8115 when it does not fit the column's type.
     pub fn next_identity(&mut self) -> SqlResult<i64> {
         take_identity(&self.def, self.identity.as_mut())
-    }
-
-    /// Its identity counter.
-    pub fn identity_mut(&mut self) -> Option<&mut Identity> {
-        self.identity.as_mut()
-    }
-
-    /// The row at a locator.
-    pub fn get(&self, locator: &Key) -> Option<&Row> {
-        self.rows.get(locator)
     }
 
     /// The present point.
@@ -129,19 +116,6 @@ impl LocalTable {
         }
     }
 
-    /// Replaces a row; returns where it is now.
-    ///
-    /// # Errors
-    ///
-    /// As [`LocalTable::update_all`].
-    pub fn update(&mut self, locator: &Key, row: Row) -> SqlResult<Key> {
-        let moved = self.update_all(vec![(Key::clone(locator), row)])?;
-        Ok(moved
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| Key::clone(locator)))
-    }
-
     /// Replaces rows as one statement does: a key that one row gives up may be taken by another.
     /// Returns where they are now.
     ///
@@ -172,6 +146,7 @@ impl LocalTable {
     }
 
     /// Removes all rows.
+    #[cfg(test)]
     pub fn clear(&mut self) {
         for key in self.rows.keys().cloned().collect::<Vec<_>>() {
             self.set_row(key, None);
@@ -253,11 +228,13 @@ pub struct LocalCursor {
 
 impl LocalCursor {
     /// A cursor over all rows, in the order of their locators.
+    #[cfg(test)]
     pub fn all() -> Self {
         Self::open(usize::MAX, (Bound::Unbounded, Bound::Unbounded), false)
     }
 
     /// A cursor over the keys between two bounds of the index at a position of the definition.
+    #[cfg(test)]
     pub fn seek(index: usize, low: Bound<Vec<u8>>, high: Bound<Vec<u8>>) -> Self {
         Self::open(index, (low, high), false)
     }

@@ -21,14 +21,12 @@ use std::sync::Arc;
 
 pub use chain::Chain;
 pub use identity::Identity;
-pub use key::{
-    Bounds, base_key, encode_columns, encode_index_key, entry_key, key_text, seek_bounds,
-};
+pub use key::{Bounds, base_key, encode_index_key, entry_key, key_text, seek_bounds};
 pub(crate) use key::{duplicate_error, is_empty_range, same_in_index};
 pub use local::{LocalCursor, LocalTable};
 pub use store::Store;
 pub use table::{IndexStore, TableStore};
-pub use txn::{Mark, Txn, Undo};
+pub use txn::{Mark, Txn};
 
 use crate::error::SqlResult;
 use crate::value::Value;

@@ -32,11 +32,6 @@ struct Garbage {
 }
 
 impl Store {
-    /// The last commit.
-    pub fn commit_seq(&self) -> CommitSeq {
-        self.commit_seq
-    }
-
     /// The storage of a table.
     pub(crate) fn table(&self, id: ObjectId) -> Option<&TableStore> {
         self.tables.get(&id)
@@ -85,6 +80,7 @@ impl Store {
     }
 
     /// How many versions are kept beyond the newest of each row, as far as a commit has left them.
+    #[cfg(test)]
     pub fn garbage_len(&self) -> usize {
         self.garbage.len()
     }

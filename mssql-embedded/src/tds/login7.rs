@@ -6,6 +6,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::session::LoginRequest;
 
 /// OptionFlags2: the client asks for ODBC defaults.
+#[cfg(test)]
 const ODBC: u8 = 0x02;
 /// OptionFlags2: the client wants Windows authentication.
 const INTEGRATED_SECURITY: u8 = 0x80;
@@ -72,8 +73,10 @@ impl Login {
         let app_name = utf16_text(field(2)?);
         let _server_name = field(2)?;
         let extension = field(1)?;
-        let library = utf16_text(field(2)?);
-        let language = utf16_text(field(2)?);
+        // The library's name and the language are not looked at: us_english is all there is, and the
+        // login acknowledgement says so.
+        field(2)?;
+        field(2)?;
         let database = utf16_text(field(2)?);
         let features = match flags3 & EXTENSION {
             0 => Features::default(),
@@ -88,9 +91,6 @@ impl Login {
             database,
             app_name,
             host_name,
-            library,
-            language,
-            odbc: flags2 & ODBC != 0,
         };
         Ok(Self {
             version,
@@ -222,8 +222,7 @@ pub(crate) mod tests {
         let request = login.request;
         assert_eq!((&*request.user, &*request.password), ("sa", "Pä$$w😀"));
         assert_eq!((&*request.host_name, &*request.app_name), ("host", "app"));
-        assert_eq!((&*request.library, &*request.database), ("lib", "d"));
-        assert!(request.odbc);
+        assert_eq!(request.database, "d");
     }
 
     /// What cannot be served is refused by name, and cut messages are no login.

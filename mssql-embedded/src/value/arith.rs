@@ -52,6 +52,7 @@ impl Operation {
 /// # Errors
 ///
 /// 206, 402 or 8117 when the operator does not take these types.
+#[cfg(test)]
 pub fn arith_type(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<DataType> {
     operation(op, a, b).map(|o| o.result)
 }

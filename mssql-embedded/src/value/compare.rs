@@ -37,14 +37,6 @@ pub fn compare(a: &Value, b: &Value, ty: &DataType) -> Ordering {
     }
 }
 
-/// Whether two values that are not NULL are equal; cheaper than [`compare`] for text.
-pub fn equal(a: &Value, b: &Value, ty: &DataType) -> bool {
-    match (a, b) {
-        (Value::Str(x), Value::Str(y)) => collation_of(ty).equal(x, y),
-        _ => compare(a, b, ty) == Ordering::Equal,
-    }
-}
-
 /// Appends bytes whose `memcmp` order is the order of the values, NULL first (last when
 /// descending). Equal values give equal bytes and no key is a prefix of another, so the keys of
 /// several columns can follow each other.

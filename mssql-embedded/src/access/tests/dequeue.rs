@@ -29,7 +29,7 @@ fn sixteen_sessions_take_each_of_2000_rows_once() {
                         session.commit();
                         continue;
                     };
-                    if id % 7 == 0 && session.stats.rows_written % 2 == 0 {
+                    if id % 7 == 0 && session.stats.rows_written.is_multiple_of(2) {
                         session.rollback();
                     } else {
                         session.commit();

@@ -66,7 +66,7 @@ impl<'e> Session<'e> {
             stats: &mut self.stats,
         };
         let result = work(&mut a);
-        end_statement(&mut a);
+        a.latch.locks.end_statement(owner);
         result
     }
 

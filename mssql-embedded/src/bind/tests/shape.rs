@@ -6,7 +6,6 @@ use crate::plan::{Cond, LoopKind, Node, Seek};
 pub(super) fn node(n: &Node) -> String {
     match n {
         Node::Once => "once".to_owned(),
-        Node::Nothing => "nothing".to_owned(),
         Node::Values { .. } => "values".to_owned(),
         Node::Scan(scan) => {
             let index = scan

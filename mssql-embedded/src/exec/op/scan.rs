@@ -29,8 +29,11 @@ impl<'p> TableScan<'p> {
         } else {
             bounds(&scan.table, scan.index, &scan.seek, env)?
         };
+        let covered =
+            scan.purpose == Purpose::Read && covers(&scan.table, scan.index, &scan.needed);
         let cursor = bounds.map(|(low, high)| {
-            Cursor::open(&scan.table, scan.index, low, high, scan.reverse, mode)
+            let cursor = Cursor::open(&scan.table, scan.index, low, high, scan.reverse, mode);
+            if covered { cursor.covering() } else { cursor }
         });
         Ok(Self {
             scan,
@@ -63,6 +66,23 @@ impl Operator for TableScan<'_> {
         }
         Ok(false)
     }
+}
+
+/// Whether an index holds every column that the query reads, so that the row itself is neither
+/// visited nor locked.
+fn covers(table: &TableDef, index: usize, needed: &[usize]) -> bool {
+    let Some(index) = table.indexes.get(index).filter(|i| !i.clustered) else {
+        return false;
+    };
+    // A nonclustered index carries the clustering key as its locator.
+    let clustering = table.indexes.iter().filter(|i| i.clustered);
+    let keys: Vec<usize> = (index.keys.iter())
+        .chain(clustering.flat_map(|i| &i.keys))
+        .map(|(column, _)| *column)
+        .collect();
+    needed
+        .iter()
+        .all(|c| index.include.contains(c) || keys.contains(c))
 }
 
 /// The bounds of a seek in key bytes; `None` when a NULL makes it find nothing.

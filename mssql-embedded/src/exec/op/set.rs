@@ -73,10 +73,10 @@ impl<'p> Concat<'p> {
 impl Operator for Concat<'_> {
     fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
         loop {
-            if let Some(current) = &mut self.current {
-                if current.next(env)? {
-                    return Ok(true);
-                }
+            if let Some(current) = &mut self.current
+                && current.next(env)?
+            {
+                return Ok(true);
             }
             let Some(query) = self.inputs.next() else {
                 return Ok(false);

@@ -29,15 +29,6 @@ impl Operator for Once {
     }
 }
 
-/// No row.
-pub struct Nothing;
-
-impl Operator for Nothing {
-    fn next(&mut self, _env: &mut Env<'_, '_>) -> SqlResult<bool> {
-        Ok(false)
-    }
-}
-
 /// `VALUES (…), (…)`.
 pub struct Values<'p> {
     rows: std::slice::Iter<'p, Vec<Scalar>>,

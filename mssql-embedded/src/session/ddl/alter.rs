@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{AlterTable, ColumnDef, ConstraintKind, Ident, TableConstraint};
+use crate::ast::{AlterTable, ColumnDef, Ident, TableConstraint};
 use crate::bind;
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
@@ -56,9 +56,6 @@ fn add(
     let database = env.database()?;
     bind::columns_from_ast(&mut def, columns, database)?;
     for constraint in constraints {
-        if let ConstraintKind::ForeignKey { .. } = constraint.kind {
-            return Err(SqlError::unsupported("FOREIGN KEY"));
-        }
         bind::add_constraint(&mut def, constraint, None, database)?;
     }
     let def = put_table(def, Some(table), env)?;

@@ -73,7 +73,6 @@ pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> 
         text: create.text.clone(),
         quoted_identifier: env.core.settings.quoted_identifier,
         ansi_nulls: env.core.settings.ansi_nulls,
-        execute_as: None,
         created_ms: previous.as_ref().map_or(now, |p| p.created_ms),
         modified_ms: now,
     })))

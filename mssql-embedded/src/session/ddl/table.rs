@@ -46,12 +46,12 @@ pub fn put_table(
 ) -> SqlResult<Arc<TableDef>> {
     let mut added = Vec::new();
     for index in &mut def.indexes {
-        if let Some(constraint) = &mut index.constraint {
-            if constraint.id == 0 {
-                constraint.id = env.new_object_id();
-                let kind = if constraint.primary { "PK" } else { "UQ" };
-                added.push((constraint.id, index.name.clone(), kind));
-            }
+        if let Some(constraint) = &mut index.constraint
+            && constraint.id == 0
+        {
+            constraint.id = env.new_object_id();
+            let kind = if constraint.primary { "PK" } else { "UQ" };
+            added.push((constraint.id, index.name.clone(), kind));
         }
     }
     for check in def.checks.iter_mut().filter(|c| c.id == 0) {
@@ -67,11 +67,15 @@ pub fn put_table(
         default.id = env.new_object_id();
         added.push((default.id, default.name.clone(), "D "));
     }
-    if !def.foreign_keys.is_empty() {
-        return Err(SqlError::unsupported("FOREIGN KEY"));
-    }
     for (_, name, _) in &added {
         env.require_free_name(def.schema_id, name)?;
+    }
+    for index in &def.indexes {
+        let known =
+            previous.is_some_and(|p| p.indexes.iter().any(|i| i.index_id == index.index_id));
+        if !known {
+            env.core.notices.extend(bind::key_size_warning(&def, index));
+        }
     }
     let (schema_id, table) = (def.schema_id, def.id);
     let def = Arc::new(def);

@@ -269,7 +269,6 @@ pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
         procedure_name: module.name.clone(),
         chain_owner: None,
         user,
-        quoted_identifier: module.quoted_identifier,
         depth,
         try_depth: 0,
     }

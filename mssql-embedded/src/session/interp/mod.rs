@@ -339,6 +339,9 @@ impl Interp<'_> {
         self.within(Latch::new(&engine), frame, |env| {
             super::ddl::run(ddl, stmt, env)
         })?;
+        for notice in std::mem::take(&mut self.core.notices) {
+            self.send_message(&notice.at(stmt.pos.line))?;
+        }
         self.core.rowcount = 0;
         self.core.error = 0;
         self.done(frame, None, 0)?;

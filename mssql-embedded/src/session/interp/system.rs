@@ -247,16 +247,16 @@ impl Interp<'_> {
     }
 
     fn sp_unprepare(&mut self, args: &[Argument]) -> Result<Returned, Failure> {
-        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref()) {
-            if self.core.prepared.remove(&(*n as i32)).is_none() {
-                return Err(SqlError::with(
-                    8179,
-                    16,
-                    2,
-                    format!("Could not find prepared statement with handle {n}."),
-                )
-                .into());
-            }
+        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref())
+            && self.core.prepared.remove(&(*n as i32)).is_none()
+        {
+            return Err(SqlError::with(
+                8179,
+                16,
+                2,
+                format!("Could not find prepared statement with handle {n}."),
+            )
+            .into());
         }
         Ok(status(0))
     }
@@ -354,15 +354,13 @@ fn named_values(
                 format!("{} is not a parameter for procedure {procedure}.", arg.name),
             ));
         };
-        if let Some((value, ty)) = &arg.value {
-            if !value.is_null() {
-                let target = DataType::NVarChar(
-                    Length::Limited(255),
-                    crate::value::Collation::SqlLatin1CiAs,
-                );
-                let text = cast(value, ty, &target, None, CastMode::Assign)?;
-                values[at] = Some(text_of(&text, &target, 255)?);
-            }
+        if let Some((value, ty)) = &arg.value
+            && !value.is_null()
+        {
+            let target =
+                DataType::NVarChar(Length::Limited(255), crate::value::Collation::SqlLatin1CiAs);
+            let text = cast(value, ty, &target, None, CastMode::Assign)?;
+            values[at] = Some(text_of(&text, &target, 255)?);
         }
     }
     Ok(values)

@@ -6,7 +6,6 @@ use crate::controls::Moment;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::session::{EnvChange, TransactionRequest};
-use crate::storage::Txn;
 use crate::value::Value;
 
 use super::{Failure, Flow, Interp};
@@ -41,7 +40,7 @@ impl Interp<'_> {
     pub fn open_transaction(&mut self) -> Result<(), Failure> {
         let engine = std::sync::Arc::clone(&self.core.engine);
         let mut latch = Latch::new(&engine);
-        let txn = Txn::begin(&mut latch, self.core.lock_owner());
+        let txn = latch.begin(self.core.lock_owner());
         drop(latch);
         let descriptor = txn.id;
         self.core.txn = Some(txn);

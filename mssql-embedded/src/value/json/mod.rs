@@ -8,10 +8,9 @@ mod path;
 mod query;
 mod scan;
 
-pub use escape::{escape_into, unescape};
+pub use escape::escape_into;
 pub use for_json::{ForJson, ForJsonOptions};
 pub use modify::{NewValue, modify};
 pub use open_json::{JsonColumn, JsonTable, open_json};
-pub use path::{JsonPath, Step};
-pub use query::{Found, is_json, json_query, json_value, path_exists};
-pub use scan::Kind;
+pub use path::JsonPath;
+pub use query::{is_json, json_query, json_value, path_exists};

@@ -1,7 +1,7 @@
 //! Databases and logins.
 
+use mssql_embedded::Collation;
 use mssql_embedded::Server;
-use mssql_embedded::value::Collation;
 
 use super::ledger;
 use crate::support::{Answer, Session, number, server};

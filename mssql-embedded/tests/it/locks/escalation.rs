@@ -1,7 +1,7 @@
 //! Lock escalation: many row locks of one statement become one table lock.
 
 use mssql_embedded::Controls;
-use mssql_embedded::lock::{LockOwner, Resource};
+use mssql_embedded::{LockOwner, Resource};
 
 use crate::support::{Session, blocked, server, within};
 
