@@ -14,7 +14,8 @@ use anyhow::{Context, bail};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use duroxide::runtime::{OrchestrationStatus, Runtime};
 use duroxide::{
-    ActivityContext, BackoffStrategy, Client, Either2, Event, OrchestrationContext, RetryPolicy,
+    ActivityContext, BackoffStrategy, Client, Either2, Event, EventKind, OrchestrationContext,
+    RetryPolicy,
 };
 use duroxide_sql::MssqlProvider;
 
@@ -23,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
+    // The program tells its own story; the runtime's log would tell it a second time.
+    tracing::subscriber::set_global_default(tracing::subscriber::NoSubscriber::default())?;
     let begun = Instant::now();
     let (url, server) = match std::env::var("DATABASE_URL") {
         Ok(url) => (url, None),
@@ -153,19 +156,34 @@ fn step(begun: Instant, text: &str) {
 /// What the database kept, one line per event.
 fn print_history(history: &[Event]) {
     println!(
-        "\n{:>5}  {:>7}  {:<28}  details",
-        "event", "+ms", "what happened"
+        "\n{:>5}  {:>6}  {:<24}  details",
+        "event", "ms", "what happened"
     );
     let first = history.first().map_or(0, |event| event.timestamp_ms);
     for event in history {
         let kind = serde_json::to_value(&event.kind).unwrap_or_default();
         let name = kind["type"].as_str().unwrap_or_default();
-        let detail = ["name", "status", "result", "output", "data", "input"]
-            .iter()
-            .find_map(|key| kind[key].as_str())
-            .unwrap_or_default();
         let after = event.timestamp_ms.saturating_sub(first);
-        println!("{:>5}  {after:>7}  {name:<28}  {detail}", event.event_id);
+        println!(
+            "{:>5}  {after:>6}  {name:<24}  {}",
+            event.event_id,
+            details(&event.kind)
+        );
     }
     println!();
+}
+
+/// The part of an event that a reader wants to know.
+fn details(kind: &EventKind) -> String {
+    match kind {
+        EventKind::OrchestrationStarted { name, input, .. }
+        | EventKind::ActivityScheduled { name, input, .. } => format!("{name}({input})"),
+        EventKind::ActivityCompleted { result } => result.clone(),
+        EventKind::ActivityFailed { details } => details.display_message(),
+        EventKind::ExternalEvent { name, data } => format!("{name}: {data}"),
+        EventKind::ExternalSubscribed { name } => name.clone(),
+        EventKind::CustomStatusUpdated { status } => status.clone().unwrap_or_default(),
+        EventKind::OrchestrationCompleted { output } => output.clone(),
+        _ => String::new(),
+    }
 }

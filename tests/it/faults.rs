@@ -250,7 +250,9 @@ async fn dropped_calls_do_not_disturb_the_next_ones() {
         }
         let (item, token, _) = turn.unwrap();
         assert_eq!(item.instance, instance);
-        let history = || vec![started(&instance, "")];
+        // Sending a large request takes several steps, so it can be dropped between them.
+        let input = "x".repeat((random() % 400_000) as usize);
+        let history = || vec![started(&instance, &input)];
         let ack = || {
             provider.ack_orchestration_item(
                 &token,
