@@ -1,16 +1,10 @@
-//! What the calls cost the database does not grow with what they have no business with.
+//! A fetch costs the same with a thousand rows waiting and with a hundred thousand.
 
-use std::time::Duration;
-
-use duroxide::EventKind;
 use duroxide::providers::Provider;
-use duroxide_sql::MssqlProvider;
 use mssql_embedded::{Controls, Server};
 
 use crate::support::database::{TestSchema, own_server};
-use crate::support::items::{
-    activity, completed, create, event, fetch, fetch_work, metadata, start,
-};
+use crate::support::items::{activity, fetch, fetch_work, metadata, start};
 
 /// Waiting rows at which the costs are compared.
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
@@ -144,75 +138,4 @@ async fn worker_fetch_costs_the_same_at_any_backlog() {
     }
     assert_flat("empty worker fetch", &empty);
     assert_flat("worker fetch", &found);
-}
-
-/// Commits one more turn of `order` with one new event.
-async fn turn(setup: &Setup, provider: &MssqlProvider, event_id: u64) -> u64 {
-    provider
-        .enqueue_for_orchestrator(completed("order", 2, ""), None)
-        .await
-        .unwrap();
-    let (_, token, _) = fetch(provider).await.unwrap();
-    let kind = EventKind::ExternalSubscribed { name: "e".into() };
-    let history = vec![event("order", event_id, kind)];
-    let work = vec![activity("order", event_id, "")];
-    let ack = provider.ack_orchestration_item(&token, 1, history, work, vec![], metadata(), vec![]);
-    let (rows, result) = setup.rows_read("ack_orchestration_item", ack).await;
-    result.unwrap();
-    rows
-}
-
-/// An ack costs what it brings, not what the history already holds.
-#[tokio::test]
-async fn ack_costs_the_same_at_any_length_of_history() {
-    let setup = setup();
-    let provider = setup.schema.provider().await;
-    create(&provider, "order").await;
-    let (mut costs, mut have) = (Vec::new(), 1);
-    for length in [10, 100, 1_000] {
-        let kind = EventKind::ExternalSubscribed { name: "e".into() };
-        let more = (have + 1..=length)
-            .map(|id| event("order", id, kind.clone()))
-            .collect();
-        provider
-            .append_with_execution("order", 1, more)
-            .await
-            .unwrap();
-        costs.push(turn(&setup, &provider, length + 1).await);
-        have = length + 1;
-    }
-    println!("ack: {costs:?} rows read with histories of 10, 100 and 1,000 events");
-    assert!(costs.iter().all(|cost| *cost == costs[0]), "{costs:?}");
-}
-
-/// A slow reader of a large answer holds no locks: the answer is sent after the commit.
-#[tokio::test]
-async fn answer_that_is_not_read_blocks_nobody() {
-    let setup = setup();
-    let provider = setup.schema.provider().await;
-    provider
-        .enqueue_for_orchestrator(start("order"), None)
-        .await
-        .unwrap();
-    let pause = setup
-        .controls
-        .pause(mssql_embedded::Trigger::response().of("fetch_orchestration_item"));
-    let waiting = fetch(&provider);
-    let others = async {
-        while setup
-            .controls
-            .counters()
-            .of("enqueue_for_orchestrator")
-            .calls
-            < 2
-        {
-            let other = setup.schema.provider().await;
-            let message = other.enqueue_for_orchestrator(start("order"), None);
-            let done = tokio::time::timeout(Duration::from_secs(10), message).await;
-            done.expect("nobody waits for the reader").unwrap();
-        }
-        pause.release();
-    };
-    let (item, ()) = tokio::join!(waiting, others);
-    assert!(item.is_some());
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use duroxide::providers::Provider;
 
-use crate::support::database::{SnapshotReads, TestSchema, connect};
+use crate::support::database::{SnapshotReads, TestSchema, connect, own_server};
 use crate::support::items::{
     LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
 };
@@ -205,4 +205,35 @@ async fn ack_after_deletion_is_refused() {
         assert!(!ack.await.unwrap_err().is_retryable());
         assert!(provider.read("order").await.unwrap().is_empty());
     }
+}
+
+/// A slow reader of a large answer holds no locks: the answer is sent after the commit.
+#[tokio::test]
+async fn answer_that_is_not_read_blocks_nobody() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let (provider, controls) = (schema.provider().await, server.controls());
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let pause = controls.pause(mssql_embedded::Trigger::response().of("fetch_orchestration_item"));
+    let waiting = fetch(&provider);
+    let others = async {
+        while setup
+            .controls
+            .counters()
+            .of("enqueue_for_orchestrator")
+            .calls
+            < 2
+        {
+            let other = schema.provider().await;
+            let message = other.enqueue_for_orchestrator(start("order"), None);
+            let done = tokio::time::timeout(Duration::from_secs(10), message).await;
+            done.expect("nobody waits for the reader").unwrap();
+        }
+        pause.release();
+    };
+    let (item, ()) = tokio::join!(waiting, others);
+    assert!(item.is_some());
 }
