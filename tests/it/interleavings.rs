@@ -220,13 +220,7 @@ async fn answer_that_is_not_read_blocks_nobody() {
     let pause = controls.pause(mssql_embedded::Trigger::response().of("fetch_orchestration_item"));
     let waiting = fetch(&provider);
     let others = async {
-        while setup
-            .controls
-            .counters()
-            .of("enqueue_for_orchestrator")
-            .calls
-            < 2
-        {
+        while controls.counters().of("enqueue_for_orchestrator").calls < 2 {
             let other = schema.provider().await;
             let message = other.enqueue_for_orchestrator(start("order"), None);
             let done = tokio::time::timeout(Duration::from_secs(10), message).await;
