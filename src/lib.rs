@@ -50,3 +50,8 @@ pub use options::{
 };
 pub use provider::MssqlProvider;
 pub use schema_name::{SchemaName, SchemaNameError};
+
+/// Compiles the program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
