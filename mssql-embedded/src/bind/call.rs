@@ -10,6 +10,7 @@ use super::compare::compare;
 use super::context::Binder;
 use super::errors;
 use super::expr::common;
+use super::query::is_json;
 use super::typing::{Coercibility, Ex, coerce};
 use super::window::is_window_only;
 
@@ -50,6 +51,7 @@ impl<'a> Binder<'a> {
                 let function =
                     lookup(&upper).ok_or_else(|| crate::func::unknown(&name.name).at(pos.line))?;
                 let args = self.bind_arguments(function, &call.args)?;
+                let function = embedding(function, &args);
                 self.call_function(function, args)
             }
         }
@@ -186,6 +188,16 @@ impl<'a> Binder<'a> {
             nullable: true,
             coll: first.coll,
         })
+    }
+}
+
+/// JSON_MODIFY embeds a value that already is JSON text and quotes any other.
+fn embedding(function: &'static Function, args: &[Ex]) -> &'static Function {
+    match args {
+        [_, _, value] if function.name == "JSON_MODIFY" && is_json(&value.expr) => {
+            lookup("JSON_MODIFY(JSON)").unwrap_or(function)
+        }
+        _ => function,
     }
 }
 

@@ -45,6 +45,15 @@ pub(super) fn undeclared(name: &str, pos: Pos) -> SqlError {
     .at(pos.line)
 }
 
+/// 243 in the place of 2715: CAST and CONVERT know system types only.
+pub(super) fn undefined_in_cast(error: SqlError, name: &ObjectName) -> SqlError {
+    if error.number != 2715 {
+        return error;
+    }
+    let message = format!("Type {} is not a defined system type.", dotted(name));
+    SqlError::new(243, message).at(error.line)
+}
+
 pub(super) fn undeclared_table(name: &str) -> SqlError {
     SqlError::with(
         1087,

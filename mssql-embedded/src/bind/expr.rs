@@ -89,7 +89,8 @@ impl<'a> Binder<'a> {
             .ty
             .collation()
             .unwrap_or(self.ctx.database.collation);
-        let to = resolve_type(ty, collation, BareLength::Thirty)?;
+        let to = resolve_type(ty, collation, BareLength::Thirty)
+            .map_err(|e| errors::undefined_in_cast(e, &ty.name))?;
         check_explicit(&operand.ty, &to)?;
         let style = match style {
             Some(style) => {
@@ -238,7 +239,9 @@ pub(super) fn nested_aggregate() -> SqlError {
 }
 
 /// `a op b`.
-pub(super) fn arithmetic(op: BinaryOp, mut left: Ex, mut right: Ex) -> SqlResult<Ex> {
+pub(super) fn arithmetic(op: BinaryOp, left: Ex, right: Ex) -> SqlResult<Ex> {
+    let mut right = digits_beside_decimal(right, &left.ty);
+    let mut left = digits_beside_decimal(left, &right.ty);
     let coll = unify_collation(&mut left, &mut right, "add")?;
     let types = operation(op, &left.ty, &right.ty)?;
     let nullable = left.nullable || right.nullable;
@@ -253,6 +256,26 @@ pub(super) fn arithmetic(op: BinaryOp, mut left: Ex, mut right: Ex) -> SqlResult
         nullable,
         coll,
     })
+}
+
+/// An integer literal beside a decimal counts with the digits it has, not with the ten of INT: `1.0 / 3`
+/// has six decimals.
+fn digits_beside_decimal(ex: Ex, other: &DataType) -> Ex {
+    let (Scalar::Const(Value::Int(n)), DataType::Int, DataType::Decimal { .. }) =
+        (&ex.expr, &ex.ty, other)
+    else {
+        return ex;
+    };
+    let digits = n.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1);
+    let units = i128::from(*n);
+    Ex {
+        expr: Scalar::Const(Value::Decimal { units, scale: 0 }),
+        ty: DataType::Decimal {
+            precision: digits as u8,
+            scale: 0,
+        },
+        ..ex
+    }
 }
 
 fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {

@@ -282,9 +282,12 @@ pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
 }
 
 /// Whether an output already is JSON text: JSON_QUERY, JSON_MODIFY, or a nested FOR JSON.
-fn is_json(output: &Scalar) -> bool {
+pub(super) fn is_json(output: &Scalar) -> bool {
     match output {
-        Scalar::Call { function, .. } => matches!(function.name, "JSON_QUERY" | "JSON_MODIFY"),
+        Scalar::Call { function, .. } => matches!(
+            function.name,
+            "JSON_QUERY" | "JSON_MODIFY" | "JSON_MODIFY(JSON)"
+        ),
         Scalar::Subquery(query) => matches!(query.root, Node::ForJson { .. }),
         _ => false,
     }

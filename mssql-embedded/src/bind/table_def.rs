@@ -26,11 +26,11 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// A table variable, which is in no schema.
+    /// A table variable, which is in no schema; messages call it `dbo.@name`.
     pub fn variable(name: &str, database: &Database) -> Self {
         Self {
             schema_id: 0,
-            schema: String::new(),
+            schema: "dbo".to_owned(),
             name: name.to_owned(),
             database: database.name.clone(),
         }

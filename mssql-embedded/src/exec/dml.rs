@@ -9,7 +9,9 @@ use std::sync::Arc;
 use crate::access;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
-use crate::plan::{Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update};
+use crate::plan::{
+    ColumnSource, Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update,
+};
 use crate::session::ColumnMeta;
 use crate::storage::{InsertOutcome, Key, Row};
 use crate::value::{CastMode, Value, cast};
@@ -38,7 +40,7 @@ pub fn run_insert(
     lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
         (Source::Query(query), _) => collect(query, env)?,
-        (Source::Exec, rows) => rows.unwrap_or_default(),
+        (Source::Exec, rows) => fitting(rows.unwrap_or_default(), &insert.columns)?,
     };
     let table = insert.target.table();
     let mut result = DmlResult::default();
@@ -94,6 +96,21 @@ fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// 213 when a result set of INSERT … EXEC has not as many columns as the INSERT takes.
+fn fitting(rows: Vec<Vec<Value>>, columns: &[ColumnSource]) -> SqlResult<Vec<Vec<Value>>> {
+    let taken = |c: &&ColumnSource| matches!(c, ColumnSource::Output(..));
+    let width = columns.iter().filter(taken).count();
+    if rows.iter().any(|row| row.len() != width) {
+        return Err(SqlError::with(
+            213,
+            16,
+            7,
+            "Column name or number of supplied values does not match table definition.",
+        ));
+    }
+    Ok(rows)
 }
 
 fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
@@ -181,7 +198,9 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut outputs = Outputs::new(update.output.as_ref());
     let mut run = QueryRun::open(&update.query, env)?;
     while let Some(change) = run.next_with(env, |env| {
-        let locator = locator_of(env, update.query.level, update.locator)?;
+        let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
+            return Ok(None);
+        };
         if !seen.insert(Arc::clone(&locator)) {
             return Ok(None);
         }
@@ -219,9 +238,11 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     Ok(result)
 }
 
-fn locator_of(env: &Env<'_, '_>, level: usize, slot: usize) -> SqlResult<Key> {
+/// The row to write; none where an outer join found no row of the target.
+fn locator_of(env: &Env<'_, '_>, level: usize, slot: usize) -> SqlResult<Option<Key>> {
     match env.slot(level, slot) {
-        Value::Bytes(key) => Ok(Arc::clone(key)),
+        Value::Bytes(key) => Ok(Some(Arc::clone(key))),
+        Value::Null => Ok(None),
         _ => Err(SqlError::unsupported("a target row without a locator")),
     }
 }
@@ -254,7 +275,9 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut outputs = Outputs::new(delete.output.as_ref());
     let mut run = QueryRun::open(&delete.query, env)?;
     while let Some(found) = run.next_with(env, |env| {
-        let locator = locator_of(env, delete.query.level, delete.locator)?;
+        let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
+            return Ok(None);
+        };
         if !seen.insert(Arc::clone(&locator)) {
             return Ok(None);
         }

@@ -92,6 +92,55 @@ pub fn check_row(
     finish_row(table, row, rules, Verb::Insert, env)
 }
 
+/// 1946: an index whose columns allow longer keys than indexes can hold refuses the row that has one.
+fn check_key_sizes(table: &TableDef, row: &[Value]) -> SqlResult<()> {
+    for index in &table.indexes {
+        let (limit, kind) = if index.clustered {
+            (900, "clustered")
+        } else {
+            (1700, "nonclustered")
+        };
+        let columns = index.keys.iter().map(|(position, _)| *position);
+        let longest: usize = columns
+            .clone()
+            .filter_map(|c| table.columns[c].ty.key_bytes())
+            .sum();
+        if longest <= limit {
+            continue;
+        }
+        let bytes: usize = columns
+            .map(|c| stored_bytes(&row[c], &table.columns[c].ty))
+            .sum();
+        if bytes > limit {
+            return Err(SqlError::with(
+                1946,
+                16,
+                3,
+                format!(
+                    "Operation failed. The index entry of length {bytes} bytes for the index '{}' \
+                     exceeds the maximum length of {limit} bytes for {kind} indexes.",
+                    index.name
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes a value takes in an index key.
+fn stored_bytes(value: &Value, ty: &DataType) -> usize {
+    match (value, ty) {
+        (Value::Null, _) => 0,
+        (Value::Str(s), DataType::NVarChar(..)) => s.len() * 2,
+        (Value::Str(s), DataType::VarChar(_, collation)) if collation.is_utf8() => {
+            String::from_utf16_lossy(s).len()
+        }
+        (Value::Str(s), DataType::VarChar(..)) => s.len(),
+        (Value::Bytes(b), DataType::VarBinary(_)) => b.len(),
+        _ => ty.key_bytes().unwrap_or(0),
+    }
+}
+
 /// Fills computed columns and checks NOT NULL and CHECK constraints.
 pub fn finish_row(
     table: &TableDef,
@@ -115,6 +164,7 @@ pub fn finish_row(
             Ok(())
         })?;
     }
+    check_key_sizes(table, row)?;
     for (column, value) in table.columns.iter().zip(row.iter()) {
         if value.is_null() && !column.nullable {
             return Err(SqlError::with(

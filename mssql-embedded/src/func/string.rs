@@ -66,7 +66,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "TRIM",
-        bind: |a| unary("TRIM", a),
+        bind: bind_trim,
         eval: trim,
         date_part: false,
     },
@@ -108,8 +108,27 @@ fn rtrim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     map(args, |s| trim_end(s).to_vec())
 }
 
+/// `TRIM(s)`, or `TRIM(characters FROM s)`, which arrives as the characters and the text.
+fn bind_trim(args: &[Arg]) -> SqlResult<Signature> {
+    arity("TRIM", args, 1, 2)?;
+    let params: Vec<_> = args.iter().map(text).collect();
+    let ret = params.last().map_or(DataType::Null, variable);
+    sig(ret, params)
+}
+
 fn trim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    map(args, |s| trim_start(trim_end(s)).to_vec())
+    let [Value::Str(characters), Value::Str(s)] = args else {
+        return match args {
+            [_, _] => Ok(Value::Null),
+            _ => map(args, |s| trim_start(trim_end(s)).to_vec()),
+        };
+    };
+    let kept = |unit: &u16| !characters.contains(unit);
+    let trimmed = match (s.iter().position(kept), s.iter().rposition(kept)) {
+        (Some(first), Some(last)) => &s[first..=last],
+        _ => &[],
+    };
+    Ok(Value::Str(trimmed.into()))
 }
 
 fn reverse(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {

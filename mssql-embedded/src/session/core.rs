@@ -104,6 +104,15 @@ impl Settings {
     }
 }
 
+/// Whom a session acts as.
+#[derive(Clone, Copy, Debug)]
+pub struct ActingAs {
+    /// Whether the login is a sysadmin.
+    pub sysadmin: bool,
+    /// The database user.
+    pub user: i32,
+}
+
 /// What the session is, apart from its connection.
 pub struct Core {
     /// The engine.
@@ -116,6 +125,8 @@ pub struct Core {
     pub sysadmin: bool,
     /// The database user.
     pub user: i32,
+    /// Who the session was before each EXECUTE AS in force, innermost last.
+    pub impersonated: Vec<ActingAs>,
     /// The current database, folded.
     pub database: String,
     /// APP_NAME().
@@ -170,6 +181,20 @@ impl Core {
                 .databases
                 .get(&self.database)
                 .is_some_and(|d| d.read_committed_snapshot)
+    }
+
+    /// Acts as `identity` again.
+    pub fn resume(&mut self, identity: ActingAs) {
+        self.sysadmin = identity.sysadmin;
+        self.user = identity.user;
+    }
+
+    /// Ends every EXECUTE AS beyond the first `depth`, as the end of the module that said so does.
+    pub fn revert_to(&mut self, depth: usize) {
+        let outermost = self.impersonated.drain(depth..).next();
+        if let Some(outermost) = outermost {
+            self.resume(outermost);
+        }
     }
 
     /// Keeps a prepared text; its handle.

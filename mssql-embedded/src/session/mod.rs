@@ -14,7 +14,7 @@ mod request;
 mod values;
 mod wire;
 
-pub use self::core::{Core, Settings};
+pub use self::core::{ActingAs, Core, Settings};
 pub use module::Module;
 pub use names::{
     bind_parameter, collect_variables, compile_text, default_schema, enter_database, module_of,

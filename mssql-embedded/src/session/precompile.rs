@@ -10,8 +10,9 @@ use crate::exec::Frame;
 use super::interp::bind_one;
 use super::{Core, Module};
 
-/// Objects that do not exist yet may exist when the statement runs.
-const DEFERRED: &[i32] = &[208, 2812, 4104];
+/// Objects that do not exist yet may exist when the statement runs; wrong SET options (1934) matter
+/// only then.
+const DEFERRED: &[i32] = &[208, 1934, 2812, 4104];
 
 /// Binds all statements; the first error that is not about a missing object is returned.
 pub fn check(

@@ -46,6 +46,7 @@ impl Session {
             login: identity.login,
             sysadmin: identity.sysadmin,
             user: identity.user,
+            impersonated: Vec::new(),
             database: identity.database,
             app_name: request.app_name.clone(),
             host_name: request.host_name.clone(),
@@ -124,6 +125,7 @@ impl Session {
             self.core.rollback_all();
         }
         self.core.settings = Settings::default();
+        self.core.revert_to(0);
         self.core.prepared.clear();
         self.core.identity = Value::Null;
         self.core.release_session_locks();

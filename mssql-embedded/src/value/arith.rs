@@ -122,7 +122,7 @@ fn date_operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operati
             return Err(if other.is_datetime() && !old(other) {
                 errors::invalid_operand(ty, word(op))
             } else {
-                errors::operand_clash(other, ty)
+                errors::operand_clash(a, b)
             });
         }
     }

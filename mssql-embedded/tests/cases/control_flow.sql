@@ -70,7 +70,7 @@ DECLARE @A INT;
 
 -- case: an_undeclared_variable
 SET @nope = 1;
--- expect error 137 15 1 Must declare the scalar variable "@nope".
+-- expect error 137 15 * Must declare the scalar variable "@nope".
 
 -- case: break_outside_a_loop
 BREAK;

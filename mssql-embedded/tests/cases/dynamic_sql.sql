@@ -26,7 +26,7 @@ EXEC sp_executesql N'SELECT @a AS a', N'@a NVARCHAR(10)', N'x';
 
 -- case: sp_executesql_without_its_argument
 EXEC sp_executesql N'SELECT @a AS a', N'@a INT';
--- expect error 8178 16 1 The parameterized query '(@a INT)SELECT @a AS a' expects the parameter '@a', which was not supplied.
+-- expect error 8178 16 1 expects the parameter '@a', which was not supplied.
 
 -- case: sp_executesql_wants_national_text
 EXEC sp_executesql 'SELECT 1 AS a';

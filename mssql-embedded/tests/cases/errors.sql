@@ -3,15 +3,15 @@
 -- RAISERROR does not end it.
 
 -- case: error_functions
+DECLARE @a INT;
 BEGIN TRY
-    SELECT 1 / 0 AS a;
+    SET @a = 1 / 0;
 END TRY
 BEGIN CATCH
     SELECT ERROR_NUMBER() AS n, ERROR_SEVERITY() AS s, ERROR_STATE() AS st, ERROR_LINE() AS l, ERROR_PROCEDURE() AS p, ERROR_MESSAGE() AS m;
 END CATCH;
--- expect rows: none
 -- expect columns: n int, s int, st int, l int, p nvarchar, m nvarchar
--- expect row: 8134 | 16 | 1 | 2 | NULL | 'Divide by zero error encountered.'
+-- expect row: 8134 | 16 | 1 | 3 | NULL | 'Divide by zero error encountered.'
 
 -- case: error_functions_outside_catch_are_null
 SELECT ERROR_NUMBER() AS n, ERROR_MESSAGE() AS m;

@@ -75,7 +75,7 @@ DECLARE @a NOSUCHTYPE;
 
 -- case: names_are_not_case_sensitive
 DECLARE @Value INT = 3;
-SELECT @VALUE AS a, sys.Tables.NAME AS b FROM SYS.TABLES WHERE 1 = 0;
+SELECT @VALUE AS a, Tables.NAME AS b FROM SYS.TABLES WHERE 1 = 0;
 -- expect columns: a int, b nvarchar
 -- expect rows: none
 

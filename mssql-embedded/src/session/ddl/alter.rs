@@ -68,6 +68,7 @@ pub fn rebuild(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> Sq
     let rules = env.row_rules(new)?;
     let mut rows: Vec<(Row, Row)> = Vec::new();
     for row in env.latch.store.current_rows(old.id) {
+        refuse_null_column(old, new)?;
         let converted = widened(old, new, &row, &rules, env)?;
         rows.push((row, converted));
     }
@@ -83,6 +84,28 @@ pub fn rebuild(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> Sq
         .latch
         .store
         .rebuild(access.txn, new, &mut convert, &mut filter)
+}
+
+/// 4901: a table with rows takes no new column that would have to be NULL in them and may not be.
+fn refuse_null_column(old: &TableDef, new: &TableDef) -> SqlResult<()> {
+    let added = &new.columns[old.columns.len().min(new.columns.len())..];
+    let unfit = added.iter().find(|c| {
+        !c.nullable && c.default.is_none() && c.identity.is_none() && c.computed.is_none()
+    });
+    match unfit {
+        None => Ok(()),
+        Some(column) => Err(SqlError::new(
+            4901,
+            format!(
+                "ALTER TABLE only allows columns to be added that can contain nulls, or have a \
+                 DEFAULT definition specified, or the column being added is an identity or timestamp \
+                 column, or alternatively if none of the previous conditions are satisfied the table \
+                 must be empty to allow addition of this column. Column '{}' cannot be added to \
+                 non-empty table '{}' because it does not satisfy these conditions.",
+                column.name, new.name
+            ),
+        )),
+    }
 }
 
 fn widened(

@@ -93,6 +93,15 @@ impl Env<'_, '_> {
 
     /// 2714 when the schema already has something of that name.
     pub fn require_free_name(&self, schema: i32, name: &str) -> SqlResult<()> {
+        self.require_free(schema, name, 6)
+    }
+
+    /// The same for procedures and views, whose 2714 has another state.
+    pub fn require_free_module_name(&self, schema: i32, name: &str) -> SqlResult<()> {
+        self.require_free(schema, name, 3)
+    }
+
+    fn require_free(&self, schema: i32, name: &str, state: u8) -> SqlResult<()> {
         let database = self.database()?;
         if database
             .object_names
@@ -101,7 +110,7 @@ impl Env<'_, '_> {
             return Err(SqlError::with(
                 2714,
                 16,
-                6,
+                state,
                 format!("There is already an object named '{name}' in the database."),
             ));
         }

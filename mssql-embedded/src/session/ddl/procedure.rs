@@ -15,7 +15,7 @@ pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> 
     let previous = match &existing {
         Some(Object::Procedure(p)) => Some(Arc::clone(p)),
         Some(_) => {
-            env.require_free_name(schema_id, &name)?;
+            env.require_free_module_name(schema_id, &name)?;
             None
         }
         None => None,
@@ -29,7 +29,7 @@ pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> 
                 format!("Invalid object name '{name}'."),
             ));
         }
-        (Some(_), false) if !create.or_alter => env.require_free_name(schema_id, &name)?,
+        (Some(_), false) if !create.or_alter => env.require_free_module_name(schema_id, &name)?,
         _ => {}
     }
     if previous.is_some() {
@@ -115,7 +115,7 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
             ));
         }
         _ => {
-            env.require_free_name(schema_id, &view)?;
+            env.require_free_module_name(schema_id, &view)?;
             None
         }
     };

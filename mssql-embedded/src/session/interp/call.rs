@@ -195,6 +195,7 @@ impl Interp<'_> {
         procedure: bool,
     ) -> Result<i32, Failure> {
         let settings = self.core.settings.clone();
+        let impersonated = self.core.impersonated.len();
         let trancount = self.core.trancount;
         self.core.nest_level += u32::from(procedure);
         let body = Arc::clone(&module.body);
@@ -202,6 +203,8 @@ impl Interp<'_> {
         self.core.nest_level -= u32::from(procedure);
         let xact_abort = self.core.settings.xact_abort;
         self.core.settings = settings;
+        self.core
+            .revert_to(impersonated.min(self.core.impersonated.len()));
         let status = match outcome {
             Ok(Flow::Return(status)) => status,
             Ok(_) => 0,
@@ -329,7 +332,8 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         }
         if let Some((value, from)) = &arg.value {
             crate::value::precedence::check_implicit(from, &param.ty)?;
-            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)?;
+            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)
+                .map_err(|e| unconvertible(e, from, &param.ty))?;
             given[slot] = true;
         }
     }
@@ -353,6 +357,23 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         }
     }
     Ok(())
+}
+
+/// A value that does not convert to its parameter is 8114, whatever the conversion itself says.
+fn unconvertible(error: SqlError, from: &DataType, to: &DataType) -> SqlError {
+    match error.number {
+        220 | 232 | 241 | 242 | 244 | 245 | 248 | 8114 | 8115 | 8169 => SqlError::with(
+            8114,
+            16,
+            5,
+            format!(
+                "Error converting data type {} to {}.",
+                from.name(),
+                to.name()
+            ),
+        ),
+        _ => error,
+    }
 }
 
 /// Arguments of an RPC.

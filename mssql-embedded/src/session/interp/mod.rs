@@ -2,6 +2,7 @@
 
 pub mod call;
 mod errors;
+mod impersonate;
 mod observe;
 mod query;
 mod set;
@@ -16,6 +17,7 @@ use crate::bind::{self, BindContext};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Env, Frame, eval, test};
 use crate::plan::{Bound, BoundKind, Typed};
+use crate::value::precedence::check_implicit;
 use crate::value::{CastMode, DataType, Value, cast};
 
 use super::module::is_current;
@@ -319,6 +321,8 @@ impl Interp<'_> {
                 self.core.engine.kill(*spid)?;
                 Flow::Next
             }
+            StmtKind::ExecuteAs { login, name } => self.execute_as(*login, name, frame)?,
+            StmtKind::Revert => self.revert(frame),
             StmtKind::Checkpoint => Flow::Next,
             _ => return Err(SqlError::unsupported("this statement").into()),
         };
@@ -482,6 +486,7 @@ pub const SELECT: u16 = 0xC1;
 /// Assigns to a variable by name; text that is too long is cut without a word, as SQL Server does.
 pub fn assign(frame: &mut Frame, name: &str, value: &Value, from: &DataType) -> SqlResult<()> {
     let variable = frame.variables.scalar_named(name)?;
+    check_implicit(from, &variable.ty)?;
     frame.values[variable.slot] = cast(value, from, &variable.ty, None, CastMode::Assign)?;
     Ok(())
 }
