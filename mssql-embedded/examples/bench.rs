@@ -2,8 +2,8 @@
 //! READPAST dequeue cost at 1,000, 100,000 and 1,000,000 rows, how many rows they read, and how many
 //! procedure calls per second 1 and 16 connections get.
 //!
-//! `cargo run --release -p mssql-embedded --example bench` takes about a minute; with an argument it
-//! uses that as the largest number of rows.
+//! `cargo run --release -p mssql-embedded --example bench` takes about twenty seconds; with an argument
+//! it uses that as the largest number of rows.
 
 use std::time::{Duration, Instant};
 
