@@ -209,7 +209,7 @@ async fn fetches_never_lose_an_item() {
     }
 }
 
-/// Two hundred fetches and acks dropped at as many moments: the next call is right and prompt.
+/// Two hundred fetches and acks dropped at as many moments: the next call is right.
 #[tokio::test]
 async fn dropped_calls_do_not_disturb_the_next_ones() {
     let schema = TestSchema::new();
@@ -233,13 +233,7 @@ async fn dropped_calls_do_not_disturb_the_next_ones() {
         // Whether it was dropped before, during or after the claim, the item must come back.
         let fetched = provider.fetch_orchestration_item(lease, Duration::ZERO, None);
         drop(tokio::time::timeout(moment, fetched).await);
-        let begun = Instant::now();
         assert!(provider.read(&instance).await.unwrap().is_empty());
-        assert!(
-            begun.elapsed() < Duration::from_secs(1),
-            "{:?}",
-            begun.elapsed()
-        );
         let mut turn = None;
         while turn.is_none() {
             let poll = Duration::from_secs(5);

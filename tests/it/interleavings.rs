@@ -92,7 +92,7 @@ async fn fetch_steps_over_an_instance_that_another_session_has_locked() {
             .into_results()
             .await
             .unwrap();
-        let fetched = tokio::time::timeout(Duration::from_secs(5), fetch(&provider)).await;
+        let fetched = tokio::time::timeout(Duration::from_secs(20), fetch(&provider)).await;
         let (item, _, _) = fetched
             .expect("fetch does not wait")
             .expect("there is other work");

@@ -1,5 +1,8 @@
 //! Failures in the middle of a procedure: all of its work is there afterwards, or none of it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use duroxide::providers::{Provider, ProviderError};
 use duroxide_sql::MssqlProvider;
 use mssql_embedded::{Server, SqlError, Trigger};
@@ -155,4 +158,30 @@ async fn worker_ack_is_all_or_nothing_around_its_commit() {
         assert_eq!(turn.messages.len(), 1);
         assert!(fetch_work(provider).await.is_none());
     }
+}
+
+/// A dropped call leaves its connection to the server: the next one does not wait for its end,
+/// even when there is only one connection to have.
+#[tokio::test]
+async fn call_after_a_dropped_one_does_not_wait_for_it() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = Arc::new(schema.builder().pool_max(1).build().await.unwrap());
+    let pause = server
+        .controls()
+        .pause(Trigger::request().of("fetch_work_item"));
+    let dropped = {
+        let provider = provider.clone();
+        tokio::spawn(async move { fetch_work(&*provider).await })
+    };
+    pause.paused().await;
+    dropped.abort();
+    let next = tokio::time::timeout(Duration::from_secs(10), create(&*provider, "order")).await;
+    next.expect("the next call is not held up");
+    assert_eq!(
+        pause.sessions().len(),
+        1,
+        "the dropped call is still in the server"
+    );
+    pause.release();
 }
