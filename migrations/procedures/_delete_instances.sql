@@ -31,7 +31,8 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @rows BIGINT, @batch BIGINT, @locked_rows BIGINT, @locked BIT = 0;
+    DECLARE @rows BIGINT, @batch BIGINT, @locked BIT = 0, @target NVARCHAR(400),
+            @previous NVARCHAR(400);
     DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @work TABLE (work_id BIGINT NOT NULL PRIMARY KEY);
 
@@ -67,11 +68,20 @@ BEGIN
 
         BEGIN TRANSACTION;
 
-        SELECT @locked_rows = COUNT_BIG(*)
-        FROM   @ids AS t
-        INNER JOIN [$(schema)].instance_locks AS l
-                   WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-               ON  l.instance_id = t.instance_id;
+        SET @target = N'';
+        WHILE @target IS NOT NULL
+        BEGIN
+            SET @previous = @target;
+            SET @target = NULL;
+            SELECT TOP (1) @target = t.instance_id
+            FROM   @ids AS t
+            WHERE  t.instance_id > @previous
+            ORDER BY t.instance_id;
+            IF @target IS NOT NULL
+            BEGIN
+                EXEC [$(schema)]._lock_instance @instance_id = @target, @create = 0;
+            END;
+        END;
 
         IF EXISTS (SELECT 1
                    FROM   @ids AS t

@@ -2,7 +2,7 @@
 --
 -- Callers   Provider::ack_orchestration_item
 -- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
---           of their ids, before anything else; then orchestrator_queue; instances and executions
+--           of their ids, through _lock_instance, before anything else; then orchestrator_queue; instances and executions
 --           through _save_execution; history; kv_store and kv_delta through _apply_kv_changes;
 --           session_lanes and worker_queue through _add_work_items and _cancel_activities
 -- Throws    51000 called inside a transaction
@@ -46,11 +46,13 @@ BEGIN
     DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
             @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0, @bad_events BIGINT = 0,
-            @locked BIT = 0, @locked_rows BIGINT, @is_end BIT = 0, @lane_version BIGINT;
+            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT, @create BIT,
+            @target NVARCHAR(400), @previous NVARCHAR(400);
     -- Every instance whose row this turn locks, and when its first new message becomes visible.
     DECLARE @targets TABLE
     (
         instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+        is_other         BIT NOT NULL,
         first_visible_ms BIGINT NULL
     );
 
@@ -84,40 +86,39 @@ BEGIN
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        INSERT INTO @targets (instance_id, first_visible_ms)
-        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, MIN(COALESCE(j.visible_at_ms, 0))
+        INSERT INTO @targets (instance_id, is_other, first_visible_ms)
+        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, 1, MIN(COALESCE(j.visible_at_ms, 0))
         FROM   OPENJSON(@orchestrator_items)
                WITH (instance_id NVARCHAR(400) '$.instance_id', visible_at_ms BIGINT '$.visible_at_ms') AS j
         GROUP BY j.instance_id COLLATE Latin1_General_100_BIN2;
+
+        UPDATE @targets SET is_other = 0 WHERE instance_id = @instance_id;
+        IF @@ROWCOUNT = 0
+        BEGIN
+            INSERT INTO @targets (instance_id, is_other, first_visible_ms)
+            VALUES (LEFT(@instance_id, 400), 0, NULL);
+        END;
     END;
-    INSERT INTO @targets (instance_id, first_visible_ms)
-    SELECT LEFT(@instance_id, 400), NULL
-    WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
 
     WHILE @locked = 0
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
 
-            IF @orchestrator_items IS NOT NULL
+            SET @target = N'';
+            WHILE @orchestrator_items IS NOT NULL AND @target IS NOT NULL
             BEGIN
-                INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
-                SELECT t.instance_id, -2, 9223372036854775807, NULL, -1
+                SET @previous = @target;
+                SET @target = NULL;
+                SELECT TOP (1) @target = t.instance_id, @create = t.is_other
                 FROM   @targets AS t
-                WHERE  t.instance_id <> @instance_id
-                  AND  NOT EXISTS (SELECT 1
-                                   FROM   [$(schema)].instance_locks AS l
-                                   WHERE  l.instance_id = t.instance_id)
+                WHERE  t.instance_id > @previous
                 ORDER BY t.instance_id;
+                IF @target IS NOT NULL
+                BEGIN
+                    EXEC [$(schema)]._lock_instance @instance_id = @target, @create = @create;
+                END;
             END;
-
-            -- @targets is read in the order of its key and each row is sought, so the rows are locked in
-            -- that order and no others are.
-            SELECT @locked_rows = COUNT_BIG(*)
-            FROM   @targets AS t
-            INNER JOIN [$(schema)].instance_locks AS l
-                       WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-                   ON  l.instance_id = t.instance_id;
 
             SET @locked = 1;
         END TRY

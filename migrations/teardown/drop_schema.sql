@@ -23,6 +23,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._claim_session;
 DROP PROCEDURE IF EXISTS [$(schema)]._delete_instances;
 DROP PROCEDURE IF EXISTS [$(schema)]._find_execution;
 DROP PROCEDURE IF EXISTS [$(schema)]._find_session_item;
+DROP PROCEDURE IF EXISTS [$(schema)]._lock_instance;
 DROP PROCEDURE IF EXISTS [$(schema)]._park_orphan;
 DROP PROCEDURE IF EXISTS [$(schema)]._post_message;
 DROP PROCEDURE IF EXISTS [$(schema)]._prune_executions;

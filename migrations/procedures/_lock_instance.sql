@@ -1,0 +1,28 @@
+-- Locks an instance's row for the rest of the caller's transaction, creating it if asked to.
+--
+-- Callers   ack_orchestration_item, _delete_instances, both inside their transaction
+-- Locks     instance_locks: one row by its key (update, or the new row)
+-- Throws    2627 when another caller created the row at the same moment; the caller rolls back and
+--           starts again, and then finds the row
+--
+-- One row at a time on purpose. A caller that needs several takes them one by one in the order of
+-- their ids, whether they exist or not; a statement over all of them would leave the order to the plan.
+CREATE OR ALTER PROCEDURE [$(schema)]._lock_instance
+    @instance_id NVARCHAR(4000),
+    @create      BIT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @lane BIGINT;
+
+    SELECT @lane = l.lane
+    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  l.instance_id = @instance_id;
+
+    IF @lane IS NULL AND @create = 1
+    BEGIN
+        INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
+        VALUES (@instance_id, -2, 9223372036854775807, NULL, -1);
+    END;
+END;
