@@ -66,39 +66,52 @@ BEGIN
             SET @rows = @@ROWCOUNT;
         END;
 
-        BEGIN TRANSACTION;
+        BEGIN TRY
+            BEGIN TRANSACTION;
 
-        SET @target = N'';
-        WHILE @target IS NOT NULL
-        BEGIN
-            SET @previous = @target;
-            SET @target = NULL;
-            SELECT TOP (1) @target = t.instance_id
-            FROM   @ids AS t
-            WHERE  t.instance_id > @previous
-            ORDER BY t.instance_id;
-            IF @target IS NOT NULL
+            SET @target = N'';
+            WHILE @target IS NOT NULL
             BEGIN
-                EXEC [$(schema)]._lock_instance @instance_id = @target, @create = 0;
+                SET @previous = @target;
+                SET @target = NULL;
+                SELECT TOP (1) @target = t.instance_id
+                FROM   @ids AS t
+                WHERE  t.instance_id > @previous
+                ORDER BY t.instance_id;
+                IF @target IS NOT NULL
+                BEGIN
+                    EXEC [$(schema)]._lock_instance @instance_id = @target;
+                END;
             END;
-        END;
 
-        IF EXISTS (SELECT 1
-                   FROM   @ids AS t
-                   INNER JOIN [$(schema)].instances AS i WITH (READCOMMITTEDLOCK)
-                          ON  i.parent_instance_id = t.instance_id
-                   WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id))
-        BEGIN
-            ROLLBACK TRANSACTION;
-            IF @root_id IS NULL
+            IF EXISTS (SELECT 1
+                       FROM   @ids AS t
+                       INNER JOIN [$(schema)].instances AS i WITH (READCOMMITTEDLOCK)
+                              ON  i.parent_instance_id = t.instance_id
+                       WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id))
             BEGIN
-                THROW 51010, N'cannot delete: an instance has a child that is not in the list; delete the whole tree', 1;
+                ROLLBACK TRANSACTION;
+                IF @root_id IS NULL
+                BEGIN
+                    THROW 51010, N'cannot delete: an instance has a child that is not in the list; delete the whole tree', 1;
+                END;
+            END
+            ELSE
+            BEGIN
+                SET @locked = 1;
             END;
-        END
-        ELSE
-        BEGIN
-            SET @locked = 1;
-        END;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+            -- 2627: another caller created the row of one of the instances first. It is there now.
+            IF ERROR_NUMBER() <> 2627
+            BEGIN
+                THROW;
+            END;
+        END CATCH;
     END;
 
     IF @terminal_root_only = 1

@@ -1,4 +1,4 @@
--- Locks an instance's row for the rest of the caller's transaction, creating it if asked to.
+-- Locks an instance's row for the rest of the caller's transaction, and creates it if it is absent.
 --
 -- Callers   ack_orchestration_item, _delete_instances, both inside their transaction
 -- Locks     instance_locks: one row by its key (update, or the new row)
@@ -6,10 +6,11 @@
 --           starts again, and then finds the row
 --
 -- One row at a time on purpose. A caller that needs several takes them one by one in the order of
--- their ids, whether they exist or not; a statement over all of them would leave the order to the plan.
+-- their ids; a statement over all of them would leave the order to the plan. A row that is absent is
+-- created so that it can be locked: otherwise somebody else could create it a moment later, and the
+-- caller would come to wait for it out of order.
 CREATE OR ALTER PROCEDURE [$(schema)]._lock_instance
-    @instance_id NVARCHAR(4000),
-    @create      BIT
+    @instance_id NVARCHAR(4000)
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -20,7 +21,7 @@ BEGIN
     FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
-    IF @lane IS NULL AND @create = 1
+    IF @lane IS NULL
     BEGIN
         INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
         VALUES (@instance_id, -2, 9223372036854775807, NULL, -1);

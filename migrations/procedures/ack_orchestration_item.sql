@@ -46,13 +46,12 @@ BEGIN
     DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
             @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0, @bad_events BIGINT = 0,
-            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT, @create BIT,
+            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT,
             @target NVARCHAR(400), @previous NVARCHAR(400);
     -- Every instance whose row this turn locks, and when its first new message becomes visible.
     DECLARE @targets TABLE
     (
         instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
-        is_other         BIT NOT NULL,
         first_visible_ms BIGINT NULL
     );
 
@@ -86,18 +85,15 @@ BEGIN
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        INSERT INTO @targets (instance_id, is_other, first_visible_ms)
-        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, 1, MIN(COALESCE(j.visible_at_ms, 0))
+        INSERT INTO @targets (instance_id, first_visible_ms)
+        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, MIN(COALESCE(j.visible_at_ms, 0))
         FROM   OPENJSON(@orchestrator_items)
                WITH (instance_id NVARCHAR(400) '$.instance_id', visible_at_ms BIGINT '$.visible_at_ms') AS j
         GROUP BY j.instance_id COLLATE Latin1_General_100_BIN2;
 
-        UPDATE @targets SET is_other = 0 WHERE instance_id = @instance_id;
-        IF @@ROWCOUNT = 0
-        BEGIN
-            INSERT INTO @targets (instance_id, is_other, first_visible_ms)
-            VALUES (LEFT(@instance_id, 400), 0, NULL);
-        END;
+        INSERT INTO @targets (instance_id, first_visible_ms)
+        SELECT LEFT(@instance_id, 400), NULL
+        WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
 
     WHILE @locked = 0
@@ -110,13 +106,13 @@ BEGIN
             BEGIN
                 SET @previous = @target;
                 SET @target = NULL;
-                SELECT TOP (1) @target = t.instance_id, @create = t.is_other
+                SELECT TOP (1) @target = t.instance_id
                 FROM   @targets AS t
                 WHERE  t.instance_id > @previous
                 ORDER BY t.instance_id;
                 IF @target IS NOT NULL
                 BEGIN
-                    EXEC [$(schema)]._lock_instance @instance_id = @target, @create = @create;
+                    EXEC [$(schema)]._lock_instance @instance_id = @target;
                 END;
             END;
 
@@ -135,12 +131,12 @@ BEGIN
         END CATCH;
     END;
 
-    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-
     SELECT @lease_end_ms = l.not_before_ms
     FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
+
+    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
     IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
     BEGIN
