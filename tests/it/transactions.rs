@@ -178,10 +178,5 @@ async fn call_after_a_dropped_one_does_not_wait_for_it() {
     dropped.abort();
     let next = tokio::time::timeout(Duration::from_secs(10), create(&*provider, "order")).await;
     next.expect("the next call is not held up");
-    assert_eq!(
-        pause.sessions().len(),
-        1,
-        "the dropped call is still in the server"
-    );
     pause.release();
 }
