@@ -109,6 +109,9 @@ BEGIN
 
             IF @instance_id IS NULL
             BEGIN
+                -- Index entries that were locked on the way are let go before waiting.
+                COMMIT TRANSACTION;
+                BEGIN TRANSACTION;
                 SELECT @instance_id = l.instance_id
                 FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
                 WHERE  l.instance_id = @candidate

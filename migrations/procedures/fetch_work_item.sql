@@ -139,6 +139,9 @@ BEGIN
 
             IF @work_id IS NULL
             BEGIN
+                -- Index entries that were locked on the way are let go before waiting.
+                COMMIT TRANSACTION;
+                BEGIN TRANSACTION;
                 SELECT @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
                 FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
                 WHERE  q.work_id = @candidate
