@@ -6,6 +6,7 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 use sql_stress::cli::Cli;
 use sql_stress::execute::execute;
+use sql_stress::run::silence_logs;
 
 /// Something was lost or failed.
 const FAILED: u8 = 1;
@@ -30,6 +31,7 @@ async fn main() -> ExitCode {
             return ExitCode::from(UNUSABLE);
         }
     };
+    silence_logs();
     match execute(&cli).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::model::{Bar, Curve, ErrorCount, Fact, Latency, RunResult, Slice};
 
 /// Bars of a histogram grow by this factor, from this first edge in microseconds.
-const BAR_GROWTH: f64 = 1.25;
+const BAR_GROWTH: f64 = 1.1;
 const BAR_FIRST_US: f64 = 100.0;
 /// Times above an hour are recorded as an hour.
 const LONGEST_US: u64 = 3_600_000_000;

@@ -39,6 +39,15 @@ pub struct Run<'a> {
     pub progress: Progress,
 }
 
+/// Keeps the runtime from installing a log of its own, which would write between the results. What
+/// goes wrong is counted instead.
+pub fn silence_logs() {
+    // Somebody else's subscriber is as good.
+    drop(tracing::subscriber::set_global_default(
+        tracing::subscriber::NoSubscriber::new(),
+    ));
+}
+
 /// Runs a scenario on an empty store.
 ///
 /// # Errors

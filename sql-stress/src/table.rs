@@ -57,7 +57,7 @@ impl std::fmt::Display for Table {
 #[must_use]
 pub fn number(value: f64) -> String {
     match value.abs() {
-        v if v >= 1000.0 => format!("{value:.0}"),
+        0.0 => "0".to_owned(),
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
@@ -262,8 +262,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_or_more() {
-        let shown = [0.001, 1.234, 12.34, 123.4, 12345.6].map(number);
-        assert_eq!(shown, ["0.00", "1.23", "12.3", "123", "12346"]);
+        let shown = [0.0, 0.001, 1.234, 12.34, 123.4, 12345.6].map(number);
+        assert_eq!(shown, ["0", "0.00", "1.23", "12.3", "123", "12346"]);
     }
 
     #[test]

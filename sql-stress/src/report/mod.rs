@@ -144,11 +144,11 @@ fn section(run: &RunResult) -> String {
         let title = |what: &str| format!("{what}, by {axis}");
         figure(
             &title("Median time of a call, ms"),
-            plot::growth(&run.curves, |p| Some(p.p50_ms)),
+            plot::growth(&run.curves, 1e-3, |p| Some(p.p50_ms)),
         );
         figure(
             &title("Rows the server reads per call"),
-            plot::growth(&run.curves, |p| p.rows_read),
+            plot::growth(&run.curves, 0.5, |p| p.rows_read),
         );
     }
     let _ = writeln!(html, "<div class=\"figures\">\n{figures}</div>");

@@ -24,7 +24,8 @@ pub(super) fn histogram(latency: &Latency) -> String {
     };
     let most = latency.bars.iter().map(|bar| bar.count).max().unwrap_or(0);
     let x = Scale::log(first.from_ms, last.to_ms, LEFT, RIGHT);
-    let y = Scale::linear(most as f64, BOTTOM, TOP);
+    // The labels of the two marks stand above the bars.
+    let y = Scale::linear(most as f64, BOTTOM, TOP + 2.0 * LEGEND_STEP);
     let mut svg = open(&x, &y, "ms");
     for bar in &latency.bars {
         let (left, right) = (x.at(bar.from_ms), x.at(bar.to_ms));
@@ -92,7 +93,9 @@ pub(super) fn timeline(slices: &[Slice]) -> String {
 }
 
 /// One line per curve, both axes logarithmic; empty when nothing is known.
-pub(super) fn growth(curves: &[Curve], value: fn(&Point) -> Option<f64>) -> String {
+///
+/// A logarithm knows no zero, so smaller values are drawn at `floor`.
+pub(super) fn growth(curves: &[Curve], floor: f64, value: fn(&Point) -> Option<f64>) -> String {
     let known: Vec<(&str, Vec<(f64, f64)>)> = curves
         .iter()
         .map(|curve| {
@@ -106,9 +109,11 @@ pub(super) fn growth(curves: &[Curve], value: fn(&Point) -> Option<f64>) -> Stri
         return String::new();
     }
     let extent = |pick: fn((f64, f64)) -> f64| {
-        all().map(pick).fold((f64::MAX, 0.0_f64), |(low, high), v| {
-            (low.min(v.max(1e-3)), high.max(v))
-        })
+        all()
+            .map(|point| pick(point).max(floor))
+            .fold((f64::MAX, floor), |(low, high), v| {
+                (low.min(v), high.max(v))
+            })
     };
     let (x_extent, y_extent) = (extent(|(x, _)| x), extent(|(_, y)| y));
     let x = Scale::log(x_extent.0, x_extent.1, LEFT, RIGHT);

@@ -1,0 +1,114 @@
+//! Every scenario, in small, on the embedded server.
+
+use std::time::Duration;
+
+use sql_stress::backend::{Backend as _, SqlBackend, SqlOptions};
+use sql_stress::model::RunResult;
+use sql_stress::run::run;
+use sql_stress::scenarios;
+use sql_stress::settings::Settings;
+use tokio_util::sync::CancellationToken;
+
+fn small() -> Settings {
+    Settings {
+        duration: Duration::from_millis(600),
+        concurrent: 5,
+        activity_delay: Duration::from_millis(1),
+        sizes: vec![20, 60],
+        samples: 5,
+        ..Settings::default()
+    }
+}
+
+async fn play(name: &str, options: SqlOptions, settings: &Settings) -> RunResult {
+    let scenario = scenarios::chosen(&[name.to_owned()]).unwrap().remove(0);
+    let backend = SqlBackend::start(options).unwrap();
+    let pair = "2:2".parse().unwrap();
+    let stop = CancellationToken::new();
+    let result = run(&*scenario, pair, &backend, settings, &stop, true)
+        .await
+        .unwrap();
+    // What was counted came from this backend, and nothing of it is left there.
+    assert!(backend.requests() > Some(0));
+    result
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_scenario_succeeds() {
+    for scenario in scenarios::all() {
+        let name = scenario.name();
+        let result = play(name, SqlOptions::default(), &small()).await;
+        assert!(
+            result.is_success(),
+            "{name}: {:?} {:?}",
+            result.errors,
+            result.facts
+        );
+        assert!(!result.procedures.is_empty(), "{name}");
+        assert_eq!(result.scenario, name);
+    }
+}
+
+/// A one-activity orchestration costs eight calls besides what the client asks while it waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_latency_counts_eight_round_trips() {
+    let result = play("idle-latency", SqlOptions::default(), &small()).await;
+    let trips = result.round_trips.unwrap();
+    assert_eq!(trips.work, 8.0, "{trips:?}");
+    assert!(trips.requests.unwrap() >= trips.work + trips.client_polls);
+}
+
+/// Growth curves have a point for every size, and rows read that do not depend on the machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn growth_is_measured_at_every_size() {
+    for name in ["backlog", "long-history"] {
+        let result = play(name, SqlOptions::default(), &small()).await;
+        assert!(!result.curves.is_empty(), "{name}");
+        for curve in &result.curves {
+            let sizes: Vec<_> = curve.points.iter().map(|point| point.x).collect();
+            assert_eq!(sizes, [20.0, 60.0], "{}", curve.name);
+            assert!(curve.points.iter().all(|point| point.rows_read.is_some()));
+            assert!(!curve.is_wrong(), "{curve:?}");
+        }
+    }
+}
+
+/// Added delay is in every latency: eight round trips and more pass between start and known end.
+#[tokio::test(flavor = "multi_thread")]
+async fn added_round_trip_time_shows_in_the_latency() {
+    let options = SqlOptions {
+        rtt: Some(Duration::from_millis(10)),
+        ..SqlOptions::default()
+    };
+    let result = play("idle-latency", options, &small()).await;
+    assert!(result.is_success(), "{:?}", result.errors);
+    assert!(result.latency.unwrap().min_ms >= 80.0);
+}
+
+/// With a rate, the number of starts follows from it.
+#[tokio::test(flavor = "multi_thread")]
+async fn rate_decides_how_many_are_started() {
+    let settings = Settings {
+        rate: Some(20.0),
+        duration: Duration::from_secs(1),
+        ..small()
+    };
+    let result = play("fan-out", SqlOptions::default(), &settings).await;
+    assert_eq!(result.launched, 20);
+    assert!(result.is_success(), "{:?}", result.errors);
+}
+
+/// Nothing is left in the database: the same schema can be used again at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn schema_is_dropped_after_each_run() {
+    let options = SqlOptions {
+        schema: Some("again".to_owned()),
+        ..SqlOptions::default()
+    };
+    let backend = SqlBackend::start(options).unwrap();
+    for _ in 0..2 {
+        drop(backend.open().await.unwrap());
+        assert!(backend.open().await.is_err(), "the schema is in use");
+        backend.close().await.unwrap();
+    }
+}
