@@ -6,9 +6,9 @@ use crate::ast::{ConstraintKind, TableConstraint};
 use crate::catalog::{CheckDef, Database, DefaultDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
+use super::fold;
 use super::index_def::{IndexSpec, add_index, index_from_ast};
 use super::table_def::validate;
-use super::{fold};
 
 /// Adds a constraint to an existing definition (ALTER TABLE ADD CONSTRAINT).
 ///
