@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::Criterion;
-use duroxide::providers::{ExecutionMetadata, Provider, WorkItem};
+use duroxide::providers::{ExecutionMetadata, Provider, TagFilter, WorkItem};
 use duroxide_sql::MssqlProvider;
 use mssql_embedded::{Encryption, Server};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -143,7 +143,8 @@ async fn record(events: u64) -> Client {
     p.read("a").await.expect("read");
     p.get_custom_status("a", 0).await.expect("status");
     ack_turn(&provider, &token, events + 1).await.expect("ack");
-    let work = p.fetch_work_item(LEASE, Duration::ZERO, None, &Default::default());
+    let any = TagFilter::default();
+    let work = p.fetch_work_item(LEASE, Duration::ZERO, None, &any);
     let (_, token, _) = work.await.expect("fetch").expect("work");
     let completion = completed("a", events + 1);
     p.ack_work_item(&token, Some(completion))

@@ -12,7 +12,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -22,7 +22,7 @@ impl Random {
 
     /// A number below `limit`, which must not be zero.
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.draw() % limit
     }
 
     /// Text of this many bytes that does not compress to nothing.
@@ -31,7 +31,7 @@ impl Random {
             b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
         let mut text = String::with_capacity(bytes);
         while text.len() < bytes {
-            let mut bits = self.next();
+            let mut bits = self.draw();
             for _ in 0..10.min(bytes - text.len()) {
                 text.push(char::from(LETTERS[(bits & 63) as usize]));
                 bits >>= 6;

@@ -78,7 +78,7 @@ fn results_are_printed_written_and_compared() {
     let (json, html) = (file("old.json"), file("page.html"));
     let (json, html) = (json.to_str().unwrap(), html.to_str().unwrap());
     let common = ["--quiet", "--duration", "300ms", "--activity-delay", "1ms"];
-    let first = run(&[&common[..], &["--json", json, "--report", html]].concat());
+    let first = run(&[&common[..], &["--json", json, "--report", html][..]].concat());
     let (stdout, stderr) = words(&first);
     assert_eq!(first.status.code(), Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("round trips per orchestration"), "{stdout}");
@@ -86,7 +86,7 @@ fn results_are_printed_written_and_compared() {
     assert!(old.is_success() && old.runs[0].completed > 0);
     assert!(std::fs::read_to_string(html).unwrap().contains("<svg"));
 
-    let second = run(&[&common[..], &["--json", "-", "--compare", json]].concat());
+    let second = run(&[&common[..], &["--json", "-", "--compare", json][..]].concat());
     let (stdout, stderr) = words(&second);
     let new: Report = serde_json::from_str(&stdout).expect("only JSON on standard output");
     assert_eq!(new.runs[0].scenario, "fan-out");
@@ -101,7 +101,7 @@ fn schema_is_dropped_unless_kept_and_never_taken_from_others() {
     for _ in 0..2 {
         assert_eq!(run(&arguments).status.code(), Some(0), "the schema is free");
     }
-    let kept = run(&[&arguments[..], &["--keep-schema"]].concat());
+    let kept = run(&[&arguments[..], &["--keep-schema"][..]].concat());
     assert_eq!(kept.status.code(), Some(0));
     assert_refused(&arguments, "schema mine is already in use");
 }

@@ -73,7 +73,8 @@ async fn growth_is_measured_at_every_size() {
     }
 }
 
-/// Added delay is in every latency: eight round trips and more pass between start and known end.
+/// Added delay is in every latency. A repeated question of a waiting fetch may by luck find work before
+/// its signal comes, so not all of the eight round trips are certain to lie one after the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn added_round_trip_time_shows_in_the_latency() {
     let options = SqlOptions {
@@ -82,7 +83,7 @@ async fn added_round_trip_time_shows_in_the_latency() {
     };
     let result = play("idle-latency", options, &small()).await;
     assert!(result.is_success(), "{:?}", result.errors);
-    assert!(result.latency.unwrap().min_ms >= 80.0);
+    assert!(result.latency.unwrap().min_ms >= 50.0);
 }
 
 /// With a rate, the number of starts follows from it.
