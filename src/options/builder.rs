@@ -15,8 +15,9 @@ const ENV_URL: &str = "DATABASE_URL";
 const ENV_SCHEMA: &str = "DUROXIDE_SQL_SCHEMA";
 const ENV_POOL_MAX: &str = "DUROXIDE_SQL_POOL_MAX";
 
-/// Fits the smallest Azure tiers, which allow 30 workers for all clients together.
-const POOL_MAX: u32 = 10;
+/// Enough for eight dispatchers, eight workers and their clients across a network, and still below the
+/// 30 requests that the smallest Azure tiers serve at the same time.
+const POOL_MAX: u32 = 20;
 const POOL_MAX_LIMIT: u32 = 30_000;
 const POOL_MIN_IDLE: u32 = 2;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -94,7 +95,7 @@ impl MssqlProviderBuilder {
         self
     }
 
-    /// Most connections this provider opens. Default: 10.
+    /// Most connections this provider opens. Default: 20.
     pub fn pool_max(mut self, connections: u32) -> Self {
         self.pool_max = Some(connections);
         self

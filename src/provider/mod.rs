@@ -1,5 +1,6 @@
 //! The provider: constructors, and one line per trait method.
 
+mod expected_reads;
 pub(crate) mod history;
 mod kv;
 mod orchestration;
@@ -23,6 +24,7 @@ use crate::options::{MssqlProviderBuilder, Options, Polling};
 use crate::pool::{Lane, Pool};
 use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
+use expected_reads::ExpectedReads;
 
 type Answer<T> = Result<T, ProviderError>;
 
@@ -44,6 +46,7 @@ type Answer<T> = Result<T, ProviderError>;
 pub struct MssqlProvider {
     pub(crate) database: Database,
     pub(crate) wakeups: Arc<Wakeups>,
+    expected_reads: ExpectedReads,
 }
 
 impl MssqlProvider {
@@ -97,6 +100,7 @@ impl MssqlProvider {
         Ok(Self {
             database,
             wakeups: Wakeups::shared(identity),
+            expected_reads: ExpectedReads::default(),
         })
     }
 

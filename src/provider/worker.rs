@@ -117,6 +117,9 @@ impl<'a> Query<'a> {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
         let item = codec::decode_work_item(header.text("payload")?)?;
+        if let WorkItem::ActivityExecute { instance, .. } = &item {
+            provider.expected_reads.expect(instance);
+        }
         let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
         Ok(Polled::Found((
             item,

@@ -4,9 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use duroxide::providers::Provider;
+use tiberius::Client;
+use tokio::net::TcpStream;
+use tokio_util::compat::Compat;
 
 use crate::support::database::{SnapshotReads, TestSchema, connect};
-use crate::support::items::{create, fetch, start};
+use crate::support::items::{activity, create, fetch, fetch_work, start};
+
+async fn run(connection: &mut Client<Compat<TcpStream>>, sql: &str) {
+    let answer = connection.simple_query(sql).await.unwrap();
+    answer.into_results().await.unwrap();
+}
 
 /// More clients than connections, all of them held up by a lock: the dispatchers go on.
 #[tokio::test]
@@ -19,13 +27,7 @@ async fn blocked_clients_leave_connections_for_dispatchers() {
         "BEGIN TRANSACTION; UPDATE {}.history SET payload = payload WHERE instance_id = N'order';",
         schema.name().quoted()
     );
-    other
-        .simple_query(lock)
-        .await
-        .unwrap()
-        .into_results()
-        .await
-        .unwrap();
+    run(&mut other, &lock).await;
     let clients: Vec<_> = (0..20)
         .map(|_| {
             let provider = provider.clone();
@@ -44,13 +46,44 @@ async fn blocked_clients_leave_connections_for_dispatchers() {
     tokio::time::timeout(Duration::from_secs(20), work)
         .await
         .expect("dispatchers are not starved");
-    other
-        .simple_query("ROLLBACK;")
-        .await
-        .unwrap()
-        .into_results()
+    run(&mut other, "ROLLBACK;").await;
+    for client in clients {
+        assert_eq!(client.await.unwrap().unwrap().len(), 1);
+    }
+}
+
+/// The runtime reads a history for every activity it has fetched, with the call that clients use as
+/// well. That read does not queue behind the clients.
+#[tokio::test]
+async fn blocked_clients_do_not_hold_up_the_read_of_a_worker() {
+    let schema = TestSchema::on(SnapshotReads::Off);
+    let provider = Arc::new(schema.builder().pool_max(4).build().await.unwrap());
+    create(&*provider, "order").await;
+    create(&*provider, "other").await;
+    provider
+        .enqueue_for_worker(activity("other", 2, ""))
         .await
         .unwrap();
+    let mut other = connect(schema.url()).await;
+    let lock = format!(
+        "BEGIN TRANSACTION; UPDATE {}.history SET payload = payload WHERE instance_id = N'order';",
+        schema.name().quoted()
+    );
+    run(&mut other, &lock).await;
+    let clients: Vec<_> = (0..20)
+        .map(|_| {
+            let provider = provider.clone();
+            tokio::spawn(async move { provider.read("order").await })
+        })
+        .collect();
+    let work = async {
+        assert!(fetch_work(&*provider).await.is_some());
+        assert_eq!(provider.read("other").await.unwrap().len(), 1);
+    };
+    tokio::time::timeout(Duration::from_secs(5), work)
+        .await
+        .expect("the worker is not starved");
+    run(&mut other, "ROLLBACK;").await;
     for client in clients {
         assert_eq!(client.await.unwrap().unwrap().len(), 1);
     }
@@ -71,13 +104,7 @@ async fn exhausted_pool_is_a_retryable_error() {
         "BEGIN TRANSACTION; UPDATE {}.instance_locks WITH (TABLOCKX) SET lane = lane;",
         schema.name().quoted()
     );
-    other
-        .simple_query(lock)
-        .await
-        .unwrap()
-        .into_results()
-        .await
-        .unwrap();
+    run(&mut other, &lock).await;
     let blocked = {
         let provider = provider.clone();
         tokio::spawn(async move {
@@ -98,12 +125,6 @@ async fn exhausted_pool_is_a_retryable_error() {
     }
     let error = error.unwrap();
     assert!(error.message.contains("connection pool timeout"), "{error}");
-    other
-        .simple_query("ROLLBACK;")
-        .await
-        .unwrap()
-        .into_results()
-        .await
-        .unwrap();
+    run(&mut other, "ROLLBACK;").await;
     blocked.await.unwrap().unwrap();
 }
