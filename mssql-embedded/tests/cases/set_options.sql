@@ -58,3 +58,17 @@ SET CONTEXT_INFO 0x010203;
 GO
 SELECT CAST(CONTEXT_INFO() AS VARBINARY(3)) AS a;
 -- expect row: 0x010203
+
+-- case: ansi_nulls_off_makes_null_equal_null
+-- embedded refuses SET ANSI_NULLS OFF
+SET ANSI_NULLS OFF;
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1)) AS v (a) WHERE CAST(NULL AS INT) = NULL;
+-- expect row: 1
+
+-- case: textsize_cuts_large_values
+-- embedded refuses SET TEXTSIZE 4
+SET TEXTSIZE 4;
+GO
+SELECT CAST('abcdef' AS VARCHAR(MAX)) AS a;
+-- expect row: 'abcd'

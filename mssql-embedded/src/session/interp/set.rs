@@ -70,7 +70,12 @@ impl Interp<'_> {
                 }
             }
             SetOption::TextSize(_) => {
-                self.core.settings.textsize = self.number(stmt, module, frame)?;
+                let n = self.number(stmt, module, frame)?;
+                // Nothing is ever cut, so only the values that cut nothing are taken.
+                if n != -1 && n < i64::from(i32::MAX) {
+                    return Err(SqlError::unsupported(format!("SET TEXTSIZE {n}")).into());
+                }
+                self.core.settings.textsize = n;
             }
             SetOption::DateFirst(_) => {
                 let n = self.number(stmt, module, frame)?;
@@ -103,13 +108,15 @@ impl Interp<'_> {
             "NOEXEC" => s.noexec = on,
             "XACT_ABORT" => s.xact_abort = on,
             "QUOTED_IDENTIFIER" => s.quoted_identifier = on,
-            "ANSI_WARNINGS" => s.ansi_warnings = on,
-            "ARITHABORT" => s.arithabort = on,
             "IMPLICIT_TRANSACTIONS" => s.implicit_transactions = on,
-            "ANSI_NULLS" => {
-                s.ansi_nulls = on;
-            }
-            "ANSI_PADDING" | "CONCAT_NULL_YIELDS_NULL" | "ANSI_NULL_DFLT_ON" if on => {}
+            // The engine always behaves as with these on; off would change results.
+            "ANSI_NULLS"
+            | "ANSI_WARNINGS"
+            | "ARITHABORT"
+            | "ANSI_PADDING"
+            | "CONCAT_NULL_YIELDS_NULL"
+            | "ANSI_NULL_DFLT_ON"
+                if on => {}
             "ANSI_DEFAULTS" if on => {
                 s.quoted_identifier = true;
                 s.ansi_nulls = true;

@@ -137,6 +137,7 @@ impl Interp<'_> {
             "@DbPrincipal",
         ];
         let values = named_values(args, &names, "sp_getapplock")?;
+        refuse_principal(values[4].as_deref())?;
         let resource = required(&values[0], "sp_getapplock", "@Resource")?;
         let mode = required(&values[1], "sp_getapplock", "@LockMode")?;
         let owner = values[2]
@@ -186,6 +187,7 @@ impl Interp<'_> {
             &["@Resource", "@LockOwner", "@DbPrincipal"],
             "sp_releaseapplock",
         )?;
+        refuse_principal(values[2].as_deref())?;
         let resource = required(&values[0], "sp_releaseapplock", "@Resource")?;
         let session = session_owned(values[1].as_deref().unwrap_or("Transaction"))?;
         let engine = std::sync::Arc::clone(&self.core.engine);
@@ -283,6 +285,16 @@ fn with_handle(handle: i32) -> Returned {
     Returned {
         status: 0,
         params: vec![handle_param(handle)],
+    }
+}
+
+/// @DbPrincipal: all locks belong to public here.
+fn refuse_principal(principal: Option<&str>) -> SqlResult<()> {
+    match principal {
+        Some(name) if !name.eq_ignore_ascii_case("public") => {
+            Err(SqlError::unsupported(format!("@DbPrincipal = '{name}'")))
+        }
+        _ => Ok(()),
     }
 }
 
