@@ -4,8 +4,17 @@
 //! cargo run --example quick_start
 //! ```
 //!
-//! Uses the server in `DATABASE_URL` if it is set, otherwise an embedded one in this process.
+//! Uses the server in `DATABASE_URL` if it is set, otherwise an embedded one in this process. It
+//! installs a schema of its own and removes it in the end.
+//!
+//! ```text
+//! cargo run --example quick_start -- --verify --schema orders
+//! ```
+//!
+//! Uses a schema that a DBA has installed on the server in `DATABASE_URL`: installs nothing, and
+//! removes only the order. Being a member of the schema's runtime role is enough.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -17,54 +26,110 @@ use duroxide::{
     ActivityContext, BackoffStrategy, Client, Either2, Event, EventKind, OrchestrationContext,
     RetryPolicy,
 };
-use duroxide_sql::MssqlProvider;
+use duroxide_sql::{MigrationPolicy, MssqlProvider, MssqlProviderBuilder};
 
-const ORDER: &str = "order-4711";
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What the command line asks for.
+#[derive(Default)]
+struct Arguments {
+    /// Use a schema that is installed already.
+    verify: bool,
+    schema: Option<String>,
+}
+
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("quick_start: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> anyhow::Result<()> {
+    let arguments = arguments()?;
     // The program tells its own story; the runtime's log would tell it a second time.
     tracing::subscriber::set_global_default(tracing::subscriber::NoSubscriber::default())?;
     let begun = Instant::now();
-    let (url, server) = match std::env::var("DATABASE_URL") {
-        Ok(url) => (url, None),
-        Err(_) => {
+    if arguments.verify {
+        run_in_installed_schema(arguments.schema, begun).await
+    } else {
+        run_in_fresh_schema(begun).await
+    }
+}
+
+fn arguments() -> anyhow::Result<Arguments> {
+    let mut found = Arguments::default();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--verify" => found.verify = true,
+            "--schema" => found.schema = Some(arguments.next().context("--schema needs a name")?),
+            other => bail!("unknown argument {other}; use --verify and --schema NAME"),
+        }
+    }
+    if found.schema.is_some() && !found.verify {
+        bail!("--schema goes with --verify; without it a fresh schema is installed and removed");
+    }
+    Ok(found)
+}
+
+/// Installs a schema of the run's own, on the embedded server if no other is named.
+async fn run_in_fresh_schema(begun: Instant) -> anyhow::Result<()> {
+    let url = std::env::var("DATABASE_URL").ok();
+    let (url, _server) = match url.filter(|url| !url.is_empty()) {
+        Some(url) => {
+            step(begun, "using DATABASE_URL");
+            (url, None)
+        }
+        None => {
             let server = mssql_embedded::Server::builder().start()?;
+            step(begun, "embedded server started");
             (server.connection_string(), Some(server))
         }
     };
-    step(
-        begun,
-        if server.is_some() {
-            "embedded server started"
-        } else {
-            "using DATABASE_URL"
-        },
-    );
-
     let schema = format!("quick_start_{}", uuid::Uuid::new_v4().simple());
-    let store = Arc::new(MssqlProvider::new_with_schema(&url, &schema).await?);
+    let builder = || MssqlProvider::builder(&url).schema(&schema);
+    let store = Arc::new(builder().build().await?);
     step(begun, &format!("schema {schema} installed"));
 
-    let result = run_order(store, begun).await;
-    MssqlProvider::builder(&url)
-        .schema(&schema)
-        .uninstall()
-        .await?;
-    step(begun, "schema removed");
+    let result = run_order(store, "order-4711", begun).await;
+    let removed = builder().uninstall().await;
     result?;
+    removed?;
+    step(begun, "schema removed");
     println!("\nNext: examples/install_script.rs for DBAs, README.md for settings, and");
     println!("      DATABASE_URL=… cargo run --example quick_start with a server of yours.");
     Ok(())
 }
 
+/// Leaves the schema as it was: the order has an id of its own and is deleted in the end.
+async fn run_in_installed_schema(schema: Option<String>, begun: Instant) -> anyhow::Result<()> {
+    let mut builder = MssqlProviderBuilder::from_env()?.migration_policy(MigrationPolicy::Verify);
+    if let Some(schema) = schema {
+        builder = builder.schema(schema);
+    }
+    let store = Arc::new(builder.build().await?);
+    step(begun, &format!("schema {} verified", store.schema_name()));
+
+    let order = format!("order-{}", uuid::Uuid::new_v4().simple());
+    let result = run_order(store.clone(), &order, begun).await;
+    let deleted = Client::new(store).delete_instance(&order, true).await;
+    result?;
+    deleted?;
+    step(begun, "order deleted");
+    Ok(())
+}
+
 /// Starts the runtime, plays the customer, and shows what was recorded.
-async fn run_order(store: Arc<MssqlProvider>, begun: Instant) -> anyhow::Result<()> {
+async fn run_order(store: Arc<MssqlProvider>, order: &str, begun: Instant) -> anyhow::Result<()> {
     let runtime = Runtime::start_with_store(store.clone(), activities(), orchestrations()).await;
     let client = Client::new(store);
     client
-        .start_orchestration(ORDER, "ProcessOrder", "3 teapots")
+        .start_orchestration(order, "ProcessOrder", "3 teapots")
         .await?;
     step(begun, "order placed");
 
@@ -72,7 +137,7 @@ async fn run_order(store: Arc<MssqlProvider>, begun: Instant) -> anyhow::Result<
     let output = loop {
         let poll = Duration::from_millis(10);
         match client
-            .wait_for_status_change(ORDER, version, poll, PATIENCE)
+            .wait_for_status_change(order, version, poll, PATIENCE)
             .await?
         {
             OrchestrationStatus::Running {
@@ -83,7 +148,7 @@ async fn run_order(store: Arc<MssqlProvider>, begun: Instant) -> anyhow::Result<
                 let status = custom_status.unwrap_or_default();
                 step(begun, &format!("status: {status}"));
                 if status.starts_with("waiting for approval") {
-                    client.raise_event(ORDER, "approval", "Mia").await?;
+                    client.raise_event(order, "approval", "Mia").await?;
                     step(begun, "Mia approves");
                 }
             }
@@ -93,7 +158,7 @@ async fn run_order(store: Arc<MssqlProvider>, begun: Instant) -> anyhow::Result<
     };
     step(begun, &format!("completed: {output}"));
     let history = client
-        .read_execution_history(ORDER, 1)
+        .read_execution_history(order, 1)
         .await
         .context("history")?;
     print_history(&history);

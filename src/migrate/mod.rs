@@ -110,7 +110,8 @@ async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), M
         for script in &source.repeatable {
             run(session, schema, script).await?;
         }
-        let ledger = script::record_release(schema, source, !state.schema_exists);
+        let created = if state.schema_exists { "0" } else { "1" };
+        let ledger = script::record_release(schema, source, created);
         run_text(session, schema, "schema_release", &ledger).await?;
     }
     Ok(())

@@ -28,8 +28,8 @@ pub(super) fn record_migration(schema: &SchemaName, migration: &Migration) -> St
 }
 
 /// Enters the release of the procedures into the ledger. Who created the schema is written once
-/// and stays.
-pub(super) fn record_release(schema: &SchemaName, source: &Source, created: bool) -> String {
+/// and stays; `created` is a T-SQL expression for 1 or 0.
+pub(super) fn record_release(schema: &SchemaName, source: &Source, created: &str) -> String {
     let (table, checksum, order) = (
         format!("{}.schema_release", schema.quoted()),
         &source.repeatable_checksum,
@@ -40,8 +40,7 @@ pub(super) fn record_release(schema: &SchemaName, source: &Source, created: bool
          N'{checksum}', applied_at_ms = {NOW_MS}\nWHERE  release_id = 1;\n\
          IF @@ROWCOUNT = 0\nBEGIN\n    INSERT INTO {table}\n        (release_id, release, \
          release_order, checksum, applied_at_ms, created_schema)\n    VALUES\n        (1, \
-         N'{RELEASE}', {order}, N'{checksum}', {NOW_MS}, {});\nEND;\n",
-        u8::from(created),
+         N'{RELEASE}', {order}, N'{checksum}', {NOW_MS}, {created});\nEND;\n",
     )
 }
 
@@ -62,14 +61,12 @@ pub fn install_script(schema: &SchemaName) -> String {
         "Installs or upgrades schema {schema} of duroxide-sql {RELEASE}."
     ));
     script.comment("Needs the right to create schemas, tables, procedures and roles.");
-    let begin = begin_text(schema, LOCK_WAIT);
-    script.guarded(&format!(
-        "{begin}IF @lock_result < 0\nBEGIN\n    ROLLBACK TRANSACTION;\nEND;\n"
-    ));
+    script.begin();
 
     let literal = schema.literal();
     script.skip_if(&format!("SCHEMA_ID(N'{literal}') IS NOT NULL"));
     script.file(&source.create_schema);
+    script.guarded(&remember_creation(schema));
     script.resume();
     for migration in &source.migrations {
         script.skip_if_recorded(migration);
@@ -80,17 +77,51 @@ pub fn install_script(schema: &SchemaName) -> String {
     for file in &source.repeatable {
         script.file(file);
     }
-    // Whoever ran the script owns the schema; removing it is for them to decide.
-    script.guarded(&record_release(schema, source, false));
-    script.batch("IF @@TRANCOUNT > 0\nBEGIN\n    COMMIT TRANSACTION;\nEND;\n");
-    script.batch("SET NOEXEC OFF;\n");
+    script.guarded(&record_release(schema, source, &was_created(schema)));
+    script.end();
     script.text
 }
 
 /// The script that removes what an installation created in a schema, with all its data.
+///
+/// It removes everything or, when a statement fails, nothing. The runtime role must have no
+/// members left. The schema itself goes only if the installation created it and nothing else
+/// is in it.
 #[must_use]
 pub fn uninstall_script(schema: &SchemaName) -> String {
-    render(Source::embedded().teardown.text, schema)
+    let mut script = Writer {
+        schema,
+        text: String::new(),
+    };
+    script.comment(&format!(
+        "Removes schema {schema} of duroxide-sql, with all its data."
+    ));
+    script.begin();
+    script.file(&Source::embedded().teardown);
+    script.end();
+    script.text
+}
+
+/// Variables do not outlive a batch, and the ledger does not exist yet when the schema is
+/// created. A second application lock does: it is held until the script's transaction ends.
+fn remember_creation(schema: &SchemaName) -> String {
+    format!(
+        "EXEC sp_getapplock @Resource = N'{}', @LockMode = N'Exclusive', @LockOwner = \
+         N'Transaction', @LockTimeout = 0;\n",
+        creation_mark(schema)
+    )
+}
+
+/// Whether [`remember_creation`] ran in this transaction, as a T-SQL expression.
+fn was_created(schema: &SchemaName) -> String {
+    format!(
+        "CASE APPLOCK_MODE(N'public', N'{}', N'Transaction') WHEN N'Exclusive' THEN 1 ELSE 0 END",
+        creation_mark(schema)
+    )
+}
+
+fn creation_mark(schema: &SchemaName) -> String {
+    format!("duroxide-sql created {}", schema.literal())
 }
 
 /// Writes batches so that nothing runs outside of the transaction: an error rolls it back, and
@@ -103,6 +134,19 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn comment(&mut self, text: &str) {
         let _ = writeln!(self.text, "-- {text}");
+    }
+
+    /// Begins the transaction, alone with this schema; gives up when another process is at it.
+    fn begin(&mut self) {
+        let begin = begin_text(self.schema, LOCK_WAIT);
+        self.guarded(&format!(
+            "{begin}IF @lock_result < 0\nBEGIN\n    ROLLBACK TRANSACTION;\nEND;\n"
+        ));
+    }
+
+    fn end(&mut self) {
+        self.batch("IF @@TRANCOUNT > 0\nBEGIN\n    COMMIT TRANSACTION;\nEND;\n");
+        self.batch("SET NOEXEC OFF;\n");
     }
 
     fn batch(&mut self, text: &str) {

@@ -92,6 +92,11 @@ impl TestSchema {
         self.builder().build().await.expect("the provider starts")
     }
 
+    /// Whether the database has this schema.
+    pub async fn exists(&self) -> bool {
+        exists(&self.url, &self.name).await
+    }
+
     /// Runs T-SQL in which `[$(schema)]` stands for this schema; returns the last result set.
     pub async fn sql(&self, text: &str) -> Vec<Row> {
         let text = text.replace("[$(schema)]", &self.name.quoted());
