@@ -100,6 +100,7 @@ impl Engine {
                 password: options.sa_password.clone(),
                 sysadmin: true,
                 default_database: "master".to_owned(),
+                disabled: false,
             },
         );
         drop(state);

@@ -6,6 +6,7 @@
 
 mod case_runner;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use case_runner::{Case, Target, load, run};
@@ -45,6 +46,35 @@ async fn every_case_answers_as_sql_server_does() -> anyhow::Result<()> {
         0,
         "{differing} of {} cases differ",
         selected.len()
+    );
+    Ok(())
+}
+
+/// The errors that procedures and their callers meet most, each of which some case must raise.
+const ERRORS_COVERED: &[u32] = &[
+    102, 156, 201, 208, 229, 245, 266, 515, 547, 1205, 1222, 1934, 2601, 2627, 2628, 2812, 3902,
+    3903, 3930, 8115, 8134, 8144, 13609, 18456, 50000,
+];
+
+/// None of the errors that must be covered has lost its case, and some case raises a number of its own.
+#[test]
+fn every_common_error_has_a_case() -> anyhow::Result<()> {
+    let cases = load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))?;
+    // A case that the embedded engine refuses shows nothing here.
+    let shown = cases.iter().filter(|case| case.refused.is_none());
+    let raised: BTreeSet<u32> = shown
+        .flat_map(|case| &case.batches)
+        .flat_map(|batch| &batch.expect.errors)
+        .map(|error| error.number)
+        .collect();
+    let missing: Vec<_> = ERRORS_COVERED
+        .iter()
+        .filter(|number| !raised.contains(number))
+        .collect();
+    assert!(missing.is_empty(), "no case expects the errors {missing:?}");
+    assert!(
+        raised.iter().any(|number| *number > 50_000),
+        "no case throws a number above 50000"
     );
     Ok(())
 }

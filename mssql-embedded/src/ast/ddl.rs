@@ -49,9 +49,10 @@ pub enum Ddl {
     CreateLogin {
         name: Ident,
         password: String,
-        check_policy: Option<bool>,
         default_database: Option<Ident>,
     },
+    /// `ALTER LOGIN name …`.
+    AlterLogin { name: Ident, change: LoginChange },
     /// `CREATE USER name [FOR LOGIN l | WITHOUT LOGIN]`.
     CreateUser {
         name: Ident,
@@ -339,4 +340,18 @@ pub enum DatabaseSetting {
     CompatibilityLevel(u8),
     /// `COLLATE name`.
     Collate(Ident),
+}
+
+/// What ALTER LOGIN changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoginChange {
+    /// `ENABLE`.
+    Enable,
+    /// `DISABLE`.
+    Disable,
+    /// `WITH PASSWORD = '…', DEFAULT_DATABASE = d`.
+    Options {
+        password: Option<String>,
+        default_database: Option<Ident>,
+    },
 }

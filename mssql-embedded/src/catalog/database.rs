@@ -31,6 +31,8 @@ pub struct Login {
     pub sysadmin: bool,
     /// Where its sessions start.
     pub default_database: String,
+    /// ALTER LOGIN … DISABLE.
+    pub disabled: bool,
 }
 
 /// One database.

@@ -7,7 +7,7 @@ use super::{Arg, Function, Host, Signature};
 use crate::error::{SqlError, SqlResult};
 use crate::value::fold::{fold_unit, upper_unit};
 use crate::value::text::{byte_len, char_count, char_offset, len, trim_end, trim_start};
-use crate::value::{DataType, Value, errors};
+use crate::value::{DataType, Length, Value, errors};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -177,6 +177,29 @@ fn data_length(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlRe
     })
 }
 
+/// A part of constant length cannot be longer than that. Where a character may take several units, the
+/// type stays as it is.
+fn shortened(ty: DataType, length: &Arg) -> DataType {
+    let Some(Value::Int(length)) = length.constant else {
+        return ty;
+    };
+    let Ok(length) = u16::try_from(length.max(1)) else {
+        return ty;
+    };
+    match ty {
+        DataType::VarChar(Length::Limited(n), c) if !c.is_utf8() => {
+            DataType::varchar(n.min(length), c)
+        }
+        DataType::NVarChar(Length::Limited(n), c) if !c.is_supplementary() => {
+            DataType::nvarchar(n.min(length), c)
+        }
+        DataType::VarBinary(Length::Limited(n)) => {
+            DataType::VarBinary(Length::Limited(n.min(length)))
+        }
+        other => other,
+    }
+}
+
 fn bind_substring(args: &[Arg]) -> SqlResult<Signature> {
     arity("SUBSTRING", args, 3, 3)?;
     let ty = match &args[0].ty {
@@ -184,7 +207,8 @@ fn bind_substring(args: &[Arg]) -> SqlResult<Signature> {
         DataType::Null => DataType::varchar(1, DEFAULT),
         ty => return Err(errors::invalid_argument(ty, 1, "substring")),
     };
-    sig(variable(&ty), vec![ty, DataType::BigInt, DataType::BigInt])
+    let ret = shortened(variable(&ty), &args[2]);
+    sig(ret, vec![ty, DataType::BigInt, DataType::BigInt])
 }
 
 fn substring(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
@@ -227,7 +251,8 @@ fn bad_length() -> SqlError {
 fn bind_side(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     arity(name, args, 2, 2)?;
     let ty = text(&args[0]);
-    sig(variable(&ty), vec![ty, DataType::BigInt])
+    let ret = shortened(variable(&ty), &args[1]);
+    sig(ret, vec![ty, DataType::BigInt])
 }
 
 fn left(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {

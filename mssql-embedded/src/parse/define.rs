@@ -92,6 +92,7 @@ impl Parser<'_> {
             "PROC" | "PROCEDURE" => self.create_procedure(place, false, true)?,
             "VIEW" => self.create_view(place, false, true)?,
             "TABLE" => self.alter_table()?,
+            "LOGIN" => self.alter_login()?,
             "USER" => self.alter_user()?,
             "ROLE" => self.alter_role(false)?,
             "SERVER" if self.kw_at(1, "ROLE") => {

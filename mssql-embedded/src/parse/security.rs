@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{Ddl, Ident, PermissionAction, PermissionStmt, Securable, StmtKind};
+use crate::ast::{Ddl, Ident, LoginChange, PermissionAction, PermissionStmt, Securable, StmtKind};
 use crate::error::SqlResult;
 
 impl Parser<'_> {
@@ -13,8 +13,42 @@ impl Parser<'_> {
             return Err(self.unsupported("CREATE LOGIN … FROM"));
         }
         self.expect_kw("WITH")?;
+        let (password, default_database) = self.login_options()?;
+        let Some(password) = password else {
+            return Err(self.fail());
+        };
+        Ok(Ddl::CreateLogin {
+            name,
+            password,
+            default_database,
+        })
+    }
+
+    /// `ALTER LOGIN l ENABLE | DISABLE | WITH …`.
+    pub fn alter_login(&mut self) -> SqlResult<Ddl> {
+        self.advance();
+        let name = self.ident()?;
+        let change = if self.eat_kw("ENABLE") {
+            LoginChange::Enable
+        } else if self.eat_kw("DISABLE") {
+            LoginChange::Disable
+        } else if self.kw_any(&["ADD", "DROP"]) {
+            return Err(self.unsupported(&format!("ALTER LOGIN … {}", self.upper())));
+        } else {
+            self.expect_kw("WITH")?;
+            let (password, default_database) = self.login_options()?;
+            LoginChange::Options {
+                password,
+                default_database,
+            }
+        };
+        Ok(Ddl::AlterLogin { name, change })
+    }
+
+    /// Password and default database. Passwords are never checked against a policy, so only
+    /// `CHECK_POLICY = OFF` and `CHECK_EXPIRATION = OFF` say the truth.
+    fn login_options(&mut self) -> SqlResult<(Option<String>, Option<Ident>)> {
         let mut password = None;
-        let mut check_policy = None;
         let mut default_database = None;
         self.comma_list(|p| {
             let word = p.upper();
@@ -23,25 +57,21 @@ impl Parser<'_> {
             match word.as_str() {
                 "PASSWORD" => {
                     password = Some(p.string()?);
-                    if p.kw("HASHED") || p.kw("MUST_CHANGE") {
+                    if p.kw_any(&["HASHED", "MUST_CHANGE", "OLD_PASSWORD", "UNLOCK"]) {
                         return Err(p.unsupported(&format!("PASSWORD … {}", p.upper())));
                     }
                 }
-                "CHECK_POLICY" => check_policy = Some(p.on_off()?),
+                "CHECK_POLICY" | "CHECK_EXPIRATION" => {
+                    if p.on_off()? {
+                        return Err(p.unsupported(&format!("{word} = ON")));
+                    }
+                }
                 "DEFAULT_DATABASE" => default_database = Some(p.ident()?),
                 _ => return Err(p.unsupported(&format!("the login option {word}"))),
             }
             Ok(())
         })?;
-        let Some(password) = password else {
-            return Err(self.fail());
-        };
-        Ok(Ddl::CreateLogin {
-            name,
-            password,
-            check_policy,
-            default_database,
-        })
+        Ok((password, default_database))
     }
 
     pub fn create_user(&mut self) -> SqlResult<Ddl> {

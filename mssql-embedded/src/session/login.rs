@@ -18,16 +18,14 @@ pub struct Identity {
     pub database: String,
 }
 
+/// The refusal of a login, which never tells why.
+pub fn login_failed(user: &str) -> SqlError {
+    SqlError::with(18456, 14, 1, format!("Login failed for user '{user}'."))
+}
+
 /// Checks name, password and database.
 pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity> {
-    let failed = || {
-        SqlError::with(
-            18456,
-            14,
-            1,
-            format!("Login failed for user '{}'.", request.user),
-        )
-    };
+    let failed = || login_failed(&request.user);
     let login = latch
         .catalog
         .logins
@@ -35,6 +33,13 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity
         .ok_or_else(failed)?;
     if login.password != request.password {
         return Err(failed());
+    }
+    if login.disabled {
+        let text = format!(
+            "Login failed for user '{}'. Reason: The account is disabled.",
+            request.user
+        );
+        return Err(SqlError::with(18470, 14, 1, text));
     }
     let wanted = if request.database.is_empty() {
         &login.default_database

@@ -15,6 +15,7 @@ mod values;
 mod wire;
 
 pub use self::core::{ActingAs, Core, Settings};
+pub(crate) use login::login_failed;
 pub use module::Module;
 pub use names::{
     bind_parameter, collect_variables, compile_text, default_schema, enter_database, module_of,

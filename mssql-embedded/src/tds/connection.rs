@@ -17,11 +17,13 @@ use super::rpc::RpcCalls;
 use super::token;
 use super::version::Version;
 use crate::error::{SqlError, SqlResult};
-use crate::session::{DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink};
+use crate::session::{DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink, login_failed};
 use crate::tls::Encryption;
 
 /// A client has this long for each step up to its login.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(15);
+/// The number of "Cannot open database".
+const CANNOT_OPEN_DATABASE: i32 = 4060;
 /// The longest message before the login: nobody has said who they are yet.
 const LOGIN_BYTES: usize = 128 * 1024;
 /// The longest request. One client must not be able to exhaust the memory of its host.
@@ -45,6 +47,7 @@ pub(crate) fn serve<B: Backend>(
     link.set_read_timeout(None)?;
     let version = login.as_ref().map_or(Version::V74, |login| login.version);
     let mut response = Response::new(link, version, stopping);
+    let user = login.as_ref().ok().map(|login| login.request.user.clone());
     let session = login.and_then(|login| log_in(backend, &login, &mut response));
     match session {
         Ok(mut session) => {
@@ -59,6 +62,12 @@ pub(crate) fn serve<B: Backend>(
         }
         Err(error) => {
             response.refuse(&error, DoneKind::Statement);
+            // A database that cannot be opened is told before the failure of the login itself.
+            if error.number == CANNOT_OPEN_DATABASE
+                && let Some(user) = user
+            {
+                response.refuse_also(&login_failed(&user));
+            }
             response.finish()?;
             Ok(())
         }

@@ -112,6 +112,11 @@ impl Response {
         });
     }
 
+    /// Adds a message to a refusal, before its DONE.
+    pub(crate) fn refuse_also(&mut self, error: &SqlError) {
+        token::put_message(error, self.version, self.out.tokens());
+    }
+
     /// Notes an attention, to be acknowledged when the response ends.
     pub(crate) fn note_attention(&mut self) {
         self.attention = true;

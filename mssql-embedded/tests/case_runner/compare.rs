@@ -1,7 +1,8 @@
 //! Compares an answer with what was expected and words the differences.
 
 use super::listen::Heard;
-use super::model::{Batch, ExpectedError, ResultSet};
+use super::model::{Batch, Expect, ExpectedError, ResultSet};
+use super::types::type_matches;
 
 /// What the server answered to one batch.
 #[derive(Default)]
@@ -12,6 +13,10 @@ pub struct Answer {
     pub error: Option<tiberius::error::Error>,
     /// Row counts, when asked for.
     pub rowcounts: Vec<u64>,
+    /// The return status of a remote procedure call.
+    pub status: Option<i32>,
+    /// Its output parameters.
+    pub outputs: Vec<(String, String)>,
     /// Messages and errors seen on the way.
     pub overheard: Heard,
 }
@@ -34,7 +39,8 @@ pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
         .collect();
     compare_errors(&expected, answer, &mut differences);
     if let Some(expected) = &batch.expect.sets {
-        compare_sets(expected, &answer.sets, &mut differences);
+        let expected: Vec<ResultSet> = expected.iter().map(|s| s.in_schema(schema)).collect();
+        compare_sets(&expected, &answer.sets, &mut differences);
     }
     for info in &batch.expect.infos {
         if !answer
@@ -49,6 +55,8 @@ pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
             ));
         }
     }
+    compare_call(&batch.expect, answer, &mut differences);
+    compare_place(&batch.expect, answer, schema, &mut differences);
     if let Some(expected) = &batch.expect.rowcounts
         && answer.error.is_none()
         && *expected != answer.rowcounts
@@ -59,6 +67,44 @@ pub fn compare(batch: &Batch, answer: &Answer, schema: &str) -> Vec<String> {
         ));
     }
     differences
+}
+
+/// Return status and output parameters.
+fn compare_call(expect: &Expect, answer: &Answer, differences: &mut Vec<String>) {
+    if let Some(status) = expect.status
+        && answer.status != Some(status)
+    {
+        differences.push(format!(
+            "expected the return status {status}, got {:?}",
+            answer.status
+        ));
+    }
+    for (name, value) in &expect.outputs {
+        let got = answer.outputs.iter().find(|(n, _)| n == name);
+        if got.is_none_or(|(_, v)| v != value) {
+            differences.push(format!(
+                "expected {name} = {value}, got {:?}",
+                answer.outputs
+            ));
+        }
+    }
+}
+
+/// Where the first error says it happened.
+fn compare_place(expect: &Expect, answer: &Answer, schema: &str, differences: &mut Vec<String>) {
+    let (Some((line, procedure)), Some(tiberius::error::Error::Server(error))) =
+        (&expect.place, &answer.error)
+    else {
+        return;
+    };
+    let procedure = procedure.replace("$(s)", schema);
+    if *line != error.line() || procedure != error.procedure() {
+        differences.push(format!(
+            "expected the error at line {line} in {procedure:?}, got line {} in {:?}",
+            error.line(),
+            error.procedure()
+        ));
+    }
 }
 
 fn compare_errors(expected: &[ExpectedError], answer: &Answer, differences: &mut Vec<String>) {
@@ -130,7 +176,7 @@ fn compare_sets(expected: &[ResultSet], got: &[AnswerSet], differences: &mut Vec
                 || columns
                     .iter()
                     .zip(&have.columns)
-                    .any(|(w, h)| (w.0 != "*" && w.0 != h.0) || (w.1 != "*" && w.1 != h.1))
+                    .any(|(w, h)| (w.0 != "*" && w.0 != h.0) || !type_matches(&w.1, &h.1))
         });
         if columns_differ {
             differences.push(format!(

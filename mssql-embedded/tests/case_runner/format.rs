@@ -1,40 +1,11 @@
-//! Values and types as the case files write them.
+//! Values as the case files write them.
 
+use tiberius::ColumnData;
 use tiberius::numeric::Numeric;
 use tiberius::time::{Date, Time};
-use tiberius::{ColumnData, ColumnType};
 
 /// Days from 0001-01-01 to 1900-01-01, where DATETIME counts from.
 const DAYS_TO_1900: i64 = 693_595;
-
-/// The name of a column type. Nullable and fixed forms are one type to T-SQL, and DECIMAL and NUMERIC
-/// are synonyms.
-pub fn type_name(ty: ColumnType) -> &'static str {
-    match ty {
-        ColumnType::Bit | ColumnType::Bitn => "bit",
-        ColumnType::Int1 => "tinyint",
-        ColumnType::Int2 => "smallint",
-        ColumnType::Int4 | ColumnType::Null | ColumnType::Intn => "int",
-        ColumnType::Int8 => "bigint",
-        ColumnType::Float4 => "real",
-        ColumnType::Float8 | ColumnType::Floatn => "float",
-        ColumnType::Money | ColumnType::Money4 => "money",
-        ColumnType::Datetime | ColumnType::Datetime4 | ColumnType::Datetimen => "datetime",
-        ColumnType::Guid => "uniqueidentifier",
-        ColumnType::Decimaln | ColumnType::Numericn => "decimal",
-        ColumnType::Daten => "date",
-        ColumnType::Timen => "time",
-        ColumnType::Datetime2 => "datetime2",
-        ColumnType::DatetimeOffsetn => "datetimeoffset",
-        ColumnType::BigVarBin => "varbinary",
-        ColumnType::BigBinary => "binary",
-        ColumnType::BigVarChar => "varchar",
-        ColumnType::BigChar => "char",
-        ColumnType::NVarchar => "nvarchar",
-        ColumnType::NChar => "nchar",
-        _ => "other",
-    }
-}
 
 /// One value.
 pub fn value(data: &ColumnData<'_>) -> String {

@@ -1,51 +1,43 @@
-//! Overhears what the driver reports only through `tracing`: informational messages, and the errors
-//! after the first.
+//! Overhears what the driver reports only through `tracing`: informational messages, the errors after
+//! the first, and the full types of columns.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// What was overheard since the last [`Ear::take`].
+use super::types::column_types;
+
+/// What was overheard.
 #[derive(Default)]
 pub struct Heard {
     /// Numbers and texts of all errors, in order.
     pub errors: Vec<(u32, String)>,
     /// Texts of informational messages, among other chatter.
     pub infos: Vec<String>,
+    /// The types of the columns, result set by result set.
+    pub columns: Vec<Vec<String>>,
 }
 
-/// Listens on the current thread for as long as it lives.
-pub struct Ear {
-    heard: Arc<Mutex<Heard>>,
-    _guard: DefaultGuard,
-}
+/// Listens to the futures that it is attached to with `with_subscriber`, so that connections that work
+/// at the same time are told apart.
+#[derive(Clone, Default)]
+pub struct Ear(Arc<Mutex<Heard>>);
 
 impl Ear {
-    pub fn new() -> Self {
-        let heard = Arc::<Mutex<Heard>>::default();
-        let guard = tracing::subscriber::set_default(Listener(heard.clone()));
-        Self {
-            heard,
-            _guard: guard,
-        }
-    }
-
+    /// What was heard since the last time.
     pub fn take(&self) -> Heard {
-        std::mem::take(&mut *lock(&self.heard))
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
-    heard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-struct Listener(Arc<Mutex<Heard>>);
-
-impl Subscriber for Listener {
+impl Subscriber for Ear {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("tiberius")
     }
@@ -61,11 +53,11 @@ impl Subscriber for Listener {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let mut heard = lock(&self.0);
+        let mut heard = self.lock();
         match *event.metadata().level() {
             Level::ERROR => heard.errors.push((fields.code, fields.message)),
             Level::DEBUG => heard.infos.push(fields.message),
-            _ => {}
+            _ => heard.columns.extend(fields.columns),
         }
     }
 
@@ -78,6 +70,7 @@ impl Subscriber for Listener {
 struct Fields {
     code: u32,
     message: String,
+    columns: Option<Vec<String>>,
 }
 
 impl Visit for Fields {
@@ -88,8 +81,10 @@ impl Visit for Fields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            self.message = format!("{value:?}");
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            "meta" => self.columns = Some(column_types(&format!("{value:?}"))),
+            _ => {}
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Runs one case on a connection and in a schema of its own.
+//! Runs one case on connections and in a schema of its own.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use anyhow::Result;
-use futures_util::TryStreamExt;
-use tiberius::QueryItem;
+use anyhow::{Context, Result, bail};
+use tokio::task::JoinHandle;
+use tracing::instrument::WithSubscriber;
 
-use super::compare::{Answer, AnswerSet, compare};
-use super::format;
+use super::ask::ask;
+use super::clean::clean_up;
+use super::compare::{Answer, compare};
 use super::listen::Ear;
 use super::model::{Batch, Case};
 use super::target::{Connection, Target};
@@ -17,51 +17,230 @@ use super::target::{Connection, Target};
 /// Longer than any case takes, so that a hang fails by name.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long to wait before looking again whether a session is blocked.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
 /// The number under which the embedded engine refuses what it does not implement.
 const REFUSED: u32 = 40517;
 
 /// The differences between what a case expects and what the server answers.
 pub async fn run(case: &Case, target: &Target) -> Vec<String> {
-    match tokio::time::timeout(PATIENCE, run_case(case, target)).await {
+    if case.snapshot.is_empty() {
+        return run_under(case, target, None).await;
+    }
+    let mut differences = Vec::new();
+    for on in &case.snapshot {
+        let setting = if *on { "on" } else { "off" };
+        let found = run_under(case, target, Some(*on)).await;
+        differences.extend(
+            found
+                .into_iter()
+                .map(|difference| format!("with READ_COMMITTED_SNAPSHOT {setting}: {difference}")),
+        );
+    }
+    differences
+}
+
+async fn run_under(case: &Case, target: &Target, snapshot: Option<bool>) -> Vec<String> {
+    match tokio::time::timeout(PATIENCE, run_case(case, target, snapshot)).await {
         Ok(Ok(differences)) => differences,
         Ok(Err(error)) => vec![format!("the case could not run: {error:#}")],
         Err(_) => vec![format!("no answer within {PATIENCE:?}")],
     }
 }
 
-async fn run_case(case: &Case, target: &Target) -> Result<Vec<String>> {
-    let ear = Ear::new();
-    let mut connections = HashMap::from([(String::new(), target.connect().await?)]);
-    let schema = schema_name(case);
-    connection(&mut connections, "", target)
-        .await?
-        .simple_query(format!("CREATE SCHEMA [{schema}]"))
-        .await?
-        .into_results()
-        .await?;
-    let mut differences = Vec::new();
-    let mut refusals = Vec::new();
+async fn run_case(case: &Case, target: &Target, snapshot: Option<bool>) -> Result<Vec<String>> {
+    let database = target.database_with(snapshot).await?;
+    let mut stage = Stage::new(target, database, schema_name(case)).await?;
     for batch in &case.batches {
-        let text = batch.text.replace("$(s)", &schema);
-        let connection = connection(&mut connections, &batch.connection, target).await?;
-        ear.take();
-        let mut answer = ask(connection, batch, &text).await;
-        answer.overheard = ear.take();
-        refusals.extend(refusal(&answer));
-        differences.extend(
-            compare(batch, &answer, &schema)
-                .into_iter()
-                .map(|difference| format!("line {}: {difference}", batch.line)),
-        );
+        stage.step(batch).await?;
     }
-    drop(connections);
-    if target.foreign {
-        clean_up(target, &schema).await?;
-    }
+    let (differences, refusals) = stage.leave().await?;
     Ok(match &case.refused {
         Some(what) if !target.foreign => unless_refused(what, &refusals),
         _ => differences,
     })
+}
+
+/// A connection of a case: at rest, or waiting for the answer to a batch that blocks.
+enum Line {
+    Free(Connection),
+    Waiting(JoinHandle<(Connection, Answer)>, Batch),
+}
+
+/// The connections of a case and what was found so far.
+struct Stage<'a> {
+    target: &'a Target,
+    database: Option<String>,
+    schema: String,
+    lines: HashMap<String, Line>,
+    /// Looks whether others are blocked; opened when first needed.
+    observer: Option<Connection>,
+    differences: Vec<String>,
+    refusals: Vec<String>,
+}
+
+impl<'a> Stage<'a> {
+    async fn new(target: &'a Target, database: Option<String>, schema: String) -> Result<Self> {
+        let mut first = target.connect(database.as_deref(), None).await?;
+        let create = format!("CREATE SCHEMA [{schema}]");
+        first.simple_query(create).await?.into_results().await?;
+        Ok(Self {
+            target,
+            database,
+            schema,
+            lines: HashMap::from([(String::new(), Line::Free(first))]),
+            observer: None,
+            differences: Vec::new(),
+            refusals: Vec::new(),
+        })
+    }
+
+    async fn step(&mut self, batch: &Batch) -> Result<()> {
+        self.settle(&batch.connection).await?;
+        let Some(mut connection) = self.connection(batch).await? else {
+            return Ok(());
+        };
+        let text = batch.text.replace("$(s)", &self.schema);
+        if text.trim().is_empty() {
+            self.keep(batch, connection);
+            return Ok(());
+        }
+        if batch.blocks {
+            return self.start(batch.clone(), connection, text).await;
+        }
+        let answer = ask(&mut connection, batch, &text).await;
+        self.judge(batch, &answer);
+        self.keep(batch, connection);
+        Ok(())
+    }
+
+    fn keep(&mut self, batch: &Batch, connection: Connection) {
+        self.lines
+            .insert(batch.connection.clone(), Line::Free(connection));
+    }
+
+    /// The connection of a batch, opened at its first use or for its login; `None` when the login was
+    /// refused, which is then the answer.
+    async fn connection(&mut self, batch: &Batch) -> Result<Option<Connection>> {
+        let login = batch.login.as_ref().map(|(user, password)| {
+            let fill = |text: &str| text.replace("$(s)", &self.schema);
+            (fill(user), fill(password))
+        });
+        if login.is_none()
+            && let Some(Line::Free(open)) = self.lines.remove(&batch.connection)
+        {
+            return Ok(Some(open));
+        }
+        let ear = Ear::default();
+        let opened = self
+            .target
+            .connect(self.database.as_deref(), login.as_ref())
+            .with_subscriber(ear.clone())
+            .await;
+        match opened {
+            Ok(connection) => Ok(Some(connection)),
+            Err(error) if login.is_some() => {
+                let answer = Answer {
+                    error: Some(error.downcast()?),
+                    overheard: ear.take(),
+                    ..Answer::default()
+                };
+                self.judge(batch, &answer);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a batch that is to wait for a lock, and makes sure that it does.
+    async fn start(
+        &mut self,
+        batch: Batch,
+        mut connection: Connection,
+        text: String,
+    ) -> Result<()> {
+        let spid = session_id(&mut connection).await?;
+        let sent = batch.clone();
+        let task = tokio::spawn(async move {
+            let answer = ask(&mut connection, &sent, &text).await;
+            (connection, answer)
+        });
+        while !task.is_finished() && !self.is_blocked(spid).await? {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        if task.is_finished() {
+            self.differences.push(format!(
+                "line {}: expected the batch to wait for a lock, it did not",
+                batch.line
+            ));
+        }
+        self.lines
+            .insert(batch.connection.clone(), Line::Waiting(task, batch));
+        Ok(())
+    }
+
+    async fn is_blocked(&mut self, spid: i16) -> Result<bool> {
+        let observer = match &mut self.observer {
+            Some(observer) => observer,
+            None => {
+                let new = self.target.connect(self.database.as_deref(), None).await?;
+                self.observer.insert(new)
+            }
+        };
+        let query = format!(
+            "SELECT COUNT(*) FROM sys.dm_tran_locks \
+             WHERE request_session_id = {spid} AND request_status IN ('WAIT', 'CONVERT')"
+        );
+        let row = observer.simple_query(query).await?.into_row().await?;
+        Ok(row.and_then(|row| row.get::<i32, _>(0)).unwrap_or(0) > 0)
+    }
+
+    /// Waits for the answer that a connection still owes.
+    async fn settle(&mut self, name: &str) -> Result<()> {
+        if !matches!(self.lines.get(name), Some(Line::Waiting(..))) {
+            return Ok(());
+        }
+        if let Some(Line::Waiting(task, batch)) = self.lines.remove(name) {
+            let (connection, answer) = task.await?;
+            self.judge(&batch, &answer);
+            self.keep(&batch, connection);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, batch: &Batch, answer: &Answer) {
+        self.refusals.extend(refusal(answer));
+        self.differences.extend(
+            compare(batch, answer, &self.schema)
+                .into_iter()
+                .map(|difference| format!("line {}: {difference}", batch.line)),
+        );
+    }
+
+    /// Waits for all answers, then leaves the server as it was.
+    async fn leave(mut self) -> Result<(Vec<String>, Vec<String>)> {
+        let names: Vec<String> = self.lines.keys().cloned().collect();
+        for name in names {
+            self.settle(&name).await?;
+        }
+        self.lines.clear();
+        if self.target.foreign {
+            clean_up(self.target, self.database.as_deref(), &self.schema)
+                .await
+                .context("clean-up")?;
+        }
+        Ok((self.differences, self.refusals))
+    }
+}
+
+async fn session_id(connection: &mut Connection) -> Result<i16> {
+    let stream = connection.simple_query("SELECT @@SPID").await?;
+    let row = stream.into_row().await?.context("@@SPID")?;
+    match row.get(0) {
+        Some(spid) => Ok(spid),
+        None => bail!("@@SPID is NULL"),
+    }
 }
 
 /// The message of a refusal by the embedded engine.
@@ -85,18 +264,6 @@ fn unless_refused(what: &str, refusals: &[String]) -> Vec<String> {
     }
 }
 
-/// The connection of that name, opened at its first use.
-async fn connection<'a>(
-    connections: &'a mut HashMap<String, Connection>,
-    name: &str,
-    target: &Target,
-) -> Result<&'a mut Connection> {
-    Ok(match connections.entry(name.to_owned()) {
-        Entry::Occupied(open) => open.into_mut(),
-        Entry::Vacant(new) => new.insert(target.connect().await?),
-    })
-}
-
 /// Names are unique among runs by the process id and the time, and among cases by a counter.
 fn schema_name(case: &Case) -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -108,101 +275,4 @@ fn schema_name(case: &Case) -> String {
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     let topic: String = case.topic.chars().take(20).collect();
     format!("case_{topic}_{}_{now}_{count}", std::process::id())
-}
-
-async fn ask(connection: &mut Connection, batch: &Batch, text: &str) -> Answer {
-    let mut answer = Answer::default();
-    // Row counts reach the caller only through `execute`, which wraps the text in sp_executesql.
-    if batch.expect.rowcounts.is_some() {
-        match connection.execute(text, &[]).await {
-            Ok(result) => answer.rowcounts = result.rows_affected().to_vec(),
-            Err(error) => answer.error = Some(error),
-        }
-        return answer;
-    }
-    if let Err(error) = read_sets(connection, text, &mut answer.sets).await {
-        answer.error = Some(error);
-    }
-    answer
-}
-
-async fn read_sets(
-    connection: &mut Connection,
-    text: &str,
-    sets: &mut Vec<AnswerSet>,
-) -> Result<(), tiberius::error::Error> {
-    let mut stream = connection.simple_query(text).await?;
-    while let Some(item) = stream.try_next().await? {
-        match item {
-            QueryItem::Metadata(metadata) => sets.push(AnswerSet {
-                columns: metadata
-                    .columns()
-                    .iter()
-                    .map(|c| {
-                        (
-                            c.name().to_owned(),
-                            format::type_name(c.column_type()).to_owned(),
-                        )
-                    })
-                    .collect(),
-                rows: Vec::new(),
-            }),
-            QueryItem::Row(row) => {
-                let values = row.cells().map(|(_, data)| format::value(data)).collect();
-                if let Some(set) = sets.last_mut() {
-                    set.rows.push(values);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Drops what a case made, objects first. Repeats while references keep some from being dropped.
-async fn clean_up(target: &Target, schema: &str) -> Result<()> {
-    let mut connection = target.connect().await?;
-    let query = format!(
-        "SELECT CASE o.type WHEN 'P' THEN 'PROCEDURE' WHEN 'V' THEN 'VIEW' ELSE 'TABLE' END, o.name \
-         FROM sys.objects o JOIN sys.schemas s ON s.schema_id = o.schema_id \
-         WHERE s.name = N'{schema}' AND o.type IN ('P', 'V', 'U')"
-    );
-    for _ in 0..3 {
-        let rows = connection
-            .simple_query(&query)
-            .await?
-            .into_first_result()
-            .await?;
-        for row in rows {
-            let kind: &str = row.get(0).unwrap_or_default();
-            let name: &str = row.get(1).unwrap_or_default();
-            let drop = format!("DROP {kind} [{schema}].[{}]", name.replace(']', "]]"));
-            // A table that others refer to falls in a later round; the last DROP SCHEMA tells.
-            if let Ok(stream) = connection.simple_query(drop).await {
-                stream.into_results().await.ok();
-            }
-        }
-    }
-    let users = format!("SELECT name FROM sys.database_principals WHERE name LIKE N'{schema}[_]%'");
-    let rows = connection
-        .simple_query(users)
-        .await?
-        .into_first_result()
-        .await?;
-    for row in rows {
-        let name: &str = row.get(0).unwrap_or_default();
-        for kind in ["USER", "ROLE"] {
-            if let Ok(stream) = connection
-                .simple_query(format!("DROP {kind} [{name}]"))
-                .await
-            {
-                stream.into_results().await.ok();
-            }
-        }
-    }
-    connection
-        .simple_query(format!("DROP SCHEMA [{schema}]"))
-        .await?
-        .into_results()
-        .await?;
-    Ok(())
 }

@@ -102,7 +102,7 @@ pub fn server_principals(s: &Source<'_>) -> Rows {
                 Value::Bytes(sid(l.id).into()),
                 text("S "),
                 text("SQL_LOGIN"),
-                bit(false),
+                bit(l.disabled),
                 text(&l.default_database),
             ]
         })

@@ -61,8 +61,8 @@ pub fn run(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
             name,
             password,
             default_database,
-            ..
         } => principal::create_login(name, password, default_database.as_ref(), env),
+        Ddl::AlterLogin { name, change } => principal::alter_login(name, change, env),
         Ddl::CreateUser {
             name,
             login,

@@ -1,6 +1,6 @@
 //! Logins, users and roles.
 
-use crate::ast::{DropKind, Ident, ObjectName};
+use crate::ast::{DropKind, Ident, LoginChange, ObjectName};
 use crate::catalog::{Database, Login, Principal};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -58,10 +58,40 @@ pub fn create_login(
             password: password.to_owned(),
             sysadmin: false,
             default_database: default_database.map_or("master".to_owned(), |d| d.name.clone()),
+            disabled: false,
         },
     );
     env.access()?.txn.on_rollback(move |state| {
         state.catalog.logins.remove(&key);
+    });
+    Ok(())
+}
+
+/// ALTER LOGIN: enabled or not, password, default database.
+pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    require_server("ALTER LOGIN", env)?;
+    let key = fold(&name.name);
+    let Some(login) = env.latch.catalog.logins.get_mut(&key) else {
+        return Err(missing("alter", "login", &name.name));
+    };
+    let previous = login.clone();
+    match change {
+        LoginChange::Enable => login.disabled = false,
+        LoginChange::Disable => login.disabled = true,
+        LoginChange::Options {
+            password,
+            default_database,
+        } => {
+            if let Some(password) = password {
+                login.password.clone_from(password);
+            }
+            if let Some(database) = default_database {
+                login.default_database.clone_from(&database.name);
+            }
+        }
+    }
+    env.access()?.txn.on_rollback(move |state| {
+        state.catalog.logins.insert(key, previous);
     });
     Ok(())
 }

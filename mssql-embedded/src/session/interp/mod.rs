@@ -424,10 +424,26 @@ impl Interp<'_> {
             Some((value, from)) => match cast(value, from, &DataType::Int, None, CastMode::Assign)?
             {
                 Value::Int(n) => n as i32,
-                _ => 0,
+                _ => {
+                    self.null_status(stmt, frame)?;
+                    0
+                }
             },
         };
         Ok(Flow::Return(status))
+    }
+
+    /// A procedure that returns NULL returns 0, and says so.
+    fn null_status(&mut self, stmt: &Stmt, frame: &Frame) -> Result<(), Failure> {
+        let name = &frame.procedure_name;
+        let short = name.rsplit('.').next().unwrap_or(name);
+        let text = format!(
+            "The '{short}' procedure attempted to return a status of NULL, which is not allowed. A status of 0 will be returned instead."
+        );
+        let mut notice = SqlError::with(282, 10, 1, text).at(stmt.pos.line);
+        notice.procedure.clone_from(name);
+        self.send_message(&notice)?;
+        Ok(())
     }
 
     fn print(
