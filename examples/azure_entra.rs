@@ -4,6 +4,7 @@
 //! crate; a service would ask its managed identity. Set `DATABASE_URL` to
 //! `sqlserver://SERVER.database.windows.net/DATABASE`.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -35,7 +36,17 @@ impl TokenSource for AzureCli {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("azure_entra: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> anyhow::Result<()> {
     let builder = MssqlProviderBuilder::from_env()?.token_source(Arc::new(AzureCli));
     let provider = builder.build().await?;
     let metrics = provider.get_system_metrics().await?;

@@ -32,6 +32,7 @@
 mod admin;
 mod auth;
 mod codec;
+mod connect_error;
 mod error;
 mod migrate;
 mod options;

@@ -9,7 +9,9 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
-use crate::error::{CallError, DATABASE_UNAVAILABLE, LOGIN_FAILED};
+use crate::auth::TokenError;
+use crate::connect_error::{ConnectError, startup_error};
+use crate::error::{CallError, LOGIN_FAILED};
 use crate::options::{Encrypt, Options};
 use crate::retry::Retry;
 
@@ -65,11 +67,14 @@ impl Manager {
         let mut port = self.options.port;
         for hop in 0..HOPS_MAX {
             match self.connect_to(&host, port, hop > 0).await {
-                Err(tiberius::error::Error::Routing { host: to, port: at }) => {
+                Err(ConnectError::Driver(tiberius::error::Error::Routing {
+                    host: to,
+                    port: at,
+                })) => {
                     tracing::debug!(host = %to, port = at, "following the server's redirect");
                     (host, port) = (to, at);
                 }
-                Err(error) => return Err(self.explain(error, &host, port)),
+                Err(error) => return Err(error.explain(self.options.encrypt, &host, port)),
                 Ok(connection) => return Ok(connection),
             }
         }
@@ -87,7 +92,7 @@ impl Manager {
         host: &str,
         port: u16,
         is_redirected: bool,
-    ) -> Result<Connection, tiberius::error::Error> {
+    ) -> Result<Connection, ConnectError> {
         let tcp = TcpStream::connect((host, port)).await?;
         tcp.set_nodelay(true)?;
         let keepalive = socket2::TcpKeepalive::new()
@@ -112,7 +117,7 @@ impl Manager {
         host: &str,
         port: u16,
         is_redirected: bool,
-    ) -> Result<Config, tiberius::error::Error> {
+    ) -> Result<Config, TokenError> {
         let options = &self.options;
         let mut config = Config::new();
         config.host(host);
@@ -120,16 +125,7 @@ impl Manager {
         if let Some(database) = &options.database {
             config.database(database);
         }
-        let identity =
-            options
-                .identity
-                .method()
-                .await
-                .map_err(|error| tiberius::error::Error::Io {
-                    kind: tiberius::error::IoErrorKind::PermissionDenied,
-                    message: error.to_string(),
-                })?;
-        config.authentication(identity);
+        config.authentication(options.identity.method().await?);
         config.application_name(&options.application_name);
         config.encryption(match options.encrypt {
             Encrypt::Required => EncryptionLevel::Required,
@@ -152,36 +148,6 @@ impl Manager {
         config.handshake_timeout(None);
         config.command_timeout(None);
         Ok(config)
-    }
-
-    fn explain(&self, error: tiberius::error::Error, host: &str, port: u16) -> CallError {
-        use tiberius::error::Error as Driver;
-        let reason = match error {
-            Driver::Server(_) => return CallError::from_driver(error, false),
-            Driver::Tls(reason) => {
-                let reason = reason
-                    .split(" To connect anyway")
-                    .next()
-                    .unwrap_or_default();
-                format!(
-                    "TLS with {host}:{port} failed: {reason}; if the server's certificate is \
-                     self-signed, install its authority, or add trustServerCertificate=true on a \
-                     trusted network"
-                )
-            }
-            Driver::Protocol(reason) if reason.contains("encryption level") => format!(
-                "{host}:{port} does not offer the encryption that was asked for; add \
-                 encrypt=false only on a trusted network"
-            ),
-            Driver::Io { message, .. } => format!(
-                "no SQL Server answers at {host}:{port}: {message}; check host, port and firewall"
-            ),
-            other => format!("{host}:{port}: {other}"),
-        };
-        CallError::Connection {
-            reason,
-            sent: false,
-        }
     }
 
     fn remember(&self, error: Option<&CallError>) {
@@ -334,27 +300,6 @@ impl Pool {
             after: self.acquire_timeout,
             last_error: last_error.clone(),
         }
-    }
-}
-
-/// At the start only the server itself can say that waiting helps; everything else is a mistake
-/// that its author wants to hear about at once.
-fn startup_error(options: &Options, error: CallError) -> CallError {
-    let server = options.server();
-    match error.number() {
-        Some(LOGIN_FAILED) => CallError::Data(format!(
-            "login to {server} refused: {error}; check user and password"
-        )),
-        Some(DATABASE_UNAVAILABLE) => CallError::Data(format!(
-            "database {:?} on {server} cannot be opened: {error}; check its name and the login's \
-             access to it",
-            options.database.as_deref().unwrap_or_default()
-        )),
-        Some(_) => error,
-        None => match error {
-            CallError::Connection { reason, .. } => CallError::Data(reason),
-            other => CallError::Data(other.to_string()),
-        },
     }
 }
 

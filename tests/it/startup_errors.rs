@@ -1,23 +1,46 @@
 //! What a newcomer sees when something is wrong: one line that says what, and what to do.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use duroxide_sql::MssqlProvider;
+use duroxide_sql::{MigrationPolicy, MssqlProvider, MssqlProviderBuilder};
+use mssql_embedded::{Encryption, Server};
 
-use crate::support::database::{
-    SnapshotReads, TestSchema, connection_string, external, own_server,
-};
+use crate::support::database::{TestSchema, own_server};
 use crate::support::items::create;
 
-async fn refusal(url: &str, schema: &str) -> String {
-    let builder = MssqlProvider::builder(url).schema(schema);
-    let started = builder
-        .connect_timeout(Duration::from_secs(5))
-        .build()
-        .await;
-    let message = started.expect_err("a mistake in the settings").to_string();
+const PASSWORD: &str = "Str0ng.enough";
+
+async fn refusal(builder: MssqlProviderBuilder) -> String {
+    let started = builder.connect_timeout(Duration::from_secs(5)).build();
+    let message = started
+        .await
+        .expect_err("a mistake in the settings")
+        .to_string();
     assert!(!message.contains('\n'), "{message}");
     message
+}
+
+/// What the start with this connection string says.
+async fn refused(url: &str) -> String {
+    refusal(MssqlProvider::builder(url).schema("orders")).await
+}
+
+/// A server with one login besides `sa`, which may connect and nothing else.
+fn server(encryption: Encryption) -> Server {
+    let server = Server::builder()
+        .password(PASSWORD)
+        .encryption(encryption)
+        .start()
+        .expect("the embedded server starts");
+    let login = server
+        .controls()
+        .create_login("app", PASSWORD, "master", &[]);
+    login.expect("the login is created");
+    server
+}
+
+fn url(server: &Server, rest: &str) -> String {
+    format!("server=tcp:127.0.0.1,{};{rest}", server.port())
 }
 
 /// The mistakes that are noticed before anything is sent.
@@ -25,18 +48,55 @@ async fn refusal(url: &str, schema: &str) -> String {
 async fn wrong_settings_are_named() {
     let url = "server=tcp:localhost,1433;user id=sa;password=x";
     assert_eq!(
-        refusal(&format!("{url};databse=orders"), "s").await,
+        refused(&format!("{url};databse=orders")).await,
         "connection string option \"databse\" is unknown; check its spelling or remove it"
     );
     assert_eq!(
-        refusal(url, "a ").await,
-        "schema name \"a \" ends in a space, which SQL Server ignores when it compares names; \
-         remove the space"
+        refused("sqlserver://sa:x@localhost/orders?encrypted=true").await,
+        "connection string option \"encrypted\" is unknown; check its spelling or remove it"
     );
     assert_eq!(
-        refusal("server=tcp:localhost,1433", "s").await,
+        refused(&format!("{url};encrypt=maybe")).await,
+        "connection string option \"encrypt\" is \"maybe\", expected true, strict or false"
+    );
+    assert_eq!(
+        refused("server=tcp:localhost,1433").await,
         "no user name; add user id=…;password=… or give the builder a token source"
     );
+    assert_eq!(
+        refused("postgres://sa:x@localhost/orders").await,
+        "connection string begins with postgres://, expected sqlserver://"
+    );
+}
+
+/// Schema names that SQL Server or we cannot use.
+#[tokio::test]
+async fn illegal_schema_names_are_named() {
+    let long = "x".repeat(129);
+    for (name, message) in [
+        ("", "schema name is empty; choose a name such as duroxide"),
+        (
+            "a ",
+            "schema name \"a \" ends in a space, which SQL Server ignores when it compares names; \
+             remove the space",
+        ),
+        (
+            "a\nb",
+            "schema name \"a\\nb\" contains a control character; remove it",
+        ),
+        (
+            "sys",
+            "schema name \"sys\" is reserved by SQL Server; choose another",
+        ),
+        (
+            &long,
+            "schema name has 129 UTF-16 units, SQL Server allows 128; shorten it",
+        ),
+    ] {
+        let url = "server=tcp:localhost,1433;user id=sa;password=x";
+        let builder = MssqlProvider::builder(url).schema(name);
+        assert_eq!(refusal(builder).await, message);
+    }
 }
 
 /// Nobody listens on that port.
@@ -44,17 +104,42 @@ async fn wrong_settings_are_named() {
 async fn wrong_port_is_named() {
     // A port that was free a moment ago.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let address = listener.local_addr().unwrap();
     drop(listener);
-    let url = format!("server=tcp:127.0.0.1,{port};user id=sa;password=x;encrypt=false");
-    let message = refusal(&url, "s").await;
-    assert!(
-        message.starts_with(&format!("no SQL Server answers at 127.0.0.1:{port}: ")),
-        "{message}"
+    let system = std::net::TcpStream::connect(address).expect_err("nobody listens");
+    assert_eq!(
+        refused(&format!(
+            "server=tcp:127.0.0.1,{};user id=sa;password=x",
+            address.port()
+        ))
+        .await,
+        format!("no SQL Server answers at {address}: {system}; check host, port and firewall")
     );
-    assert!(
-        message.ends_with("check host, port and firewall"),
-        "{message}"
+}
+
+/// Something else listens on that port.
+#[tokio::test]
+async fn other_protocol_is_named() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let web = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt;
+        while let Ok((mut client, _)) = listener.accept().await {
+            let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let message = refused(&format!(
+        "server=tcp:127.0.0.1,{};user id=sa;password=x",
+        address.port()
+    ))
+    .await;
+    web.abort();
+    assert_eq!(
+        message,
+        format!(
+            "{address} accepts connections, but does not answer as a SQL Server: bytes remaining \
+             on stream; check host and port"
+        )
     );
 }
 
@@ -62,88 +147,141 @@ async fn wrong_port_is_named() {
 #[tokio::test]
 async fn silent_server_is_given_up_in_time() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let url = format!("server=tcp:127.0.0.1,{port};user id=sa;password=x;encrypt=false");
+    let address = listener.local_addr().unwrap();
+    let url = format!(
+        "server=tcp:127.0.0.1,{};user id=sa;password=x",
+        address.port()
+    );
     let builder = MssqlProvider::builder(url).connect_timeout(Duration::from_millis(200));
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let message = builder
         .build()
         .await
         .expect_err("nobody answers")
         .to_string();
-    assert!(
-        message.contains("did not accept a connection within 200ms"),
-        "{message}"
+    assert_eq!(
+        message,
+        format!(
+            "timeout: {address} did not accept a connection within 200ms; check host, port and \
+             firewall"
+        )
     );
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
-/// The embedded server's connection string with one part replaced.
-fn embedded(part: &str, value: &str) -> Option<String> {
-    if external().is_some() {
-        return None;
-    }
-    let url = connection_string(SnapshotReads::Off);
-    let parts: Vec<_> = url
-        .split(';')
-        .map(|pair| match pair.split_once('=') {
-            Some((key, _)) if key.eq_ignore_ascii_case(part) => format!("{key}={value}"),
-            _ => pair.to_owned(),
-        })
-        .collect();
-    Some(parts.join(";"))
-}
-
 #[tokio::test]
 async fn wrong_password_is_named() {
-    let Some(url) = embedded("password", "wrong") else {
-        return;
-    };
-    let message = refusal(&url, "s").await;
-    assert!(message.contains("refused"), "{message}");
-    assert!(message.ends_with("check user and password"), "{message}");
-    assert!(!message.contains("wrong"), "{message}");
+    let server = server(Encryption::Offered);
+    let login = "user id=sa;password=hunter2;trustServerCertificate=true";
+    assert_eq!(
+        refused(&url(&server, login)).await,
+        format!(
+            "login to 127.0.0.1:{} refused: Login failed for user 'sa' (server error 18456); \
+             check user and password",
+            server.port()
+        )
+    );
 }
 
 #[tokio::test]
 async fn unknown_database_is_named() {
-    let Some(url) = embedded("database", "nowhere") else {
-        return;
-    };
-    let message = refusal(&url, "s").await;
-    assert!(
-        message.starts_with("database \"nowhere\" on 127.0.0.1:"),
-        "{message}"
-    );
-    assert!(
-        message.ends_with("check its name and the login's access to it"),
-        "{message}"
+    let server = server(Encryption::Offered);
+    let rest =
+        format!("database=nowhere;user id=sa;password={PASSWORD};trustServerCertificate=true");
+    assert_eq!(
+        refused(&url(&server, &rest)).await,
+        format!(
+            "database \"nowhere\" on 127.0.0.1:{} cannot be opened: Cannot open database \
+             \"nowhere\" requested by the login. The login failed (server error 4060); check its \
+             name and the login's access to it",
+            server.port()
+        )
     );
 }
 
-/// The embedded server's certificate is its own, so nobody vouches for it.
+/// The embedded server's certificate is its own, so nobody vouches for it. A server that insists
+/// on encryption has its certificate checked even when the client would do without.
 #[tokio::test]
 async fn untrusted_certificate_is_named() {
-    let Some(url) = embedded("trustServerCertificate", "false") else {
-        return;
-    };
-    let message = refusal(&url.replace("encrypt=false", "encrypt=true"), "s").await;
-    assert!(message.starts_with("TLS with 127.0.0.1:"), "{message}");
-    assert!(
-        message.contains("trustServerCertificate=true on a trusted network"),
-        "{message}"
+    for (encryption, encrypt) in [
+        (Encryption::Offered, "true"),
+        (Encryption::Offered, "strict"),
+        (Encryption::Required, "true"),
+        (Encryption::Required, "false"),
+    ] {
+        let server = server(encryption);
+        let rest = format!("user id=sa;password={PASSWORD};encrypt={encrypt}");
+        assert_eq!(
+            refused(&url(&server, &rest)).await,
+            format!(
+                "TLS with 127.0.0.1:{} failed: the server's certificate was rejected during the TLS \
+                 handshake: UnknownIssuer; if the server's certificate is self-signed, \
+                 install its authority, or add trustServerCertificate=true on a trusted network",
+                server.port()
+            ),
+            "{encryption:?} {encrypt}"
+        );
+    }
+}
+
+const NO_ENCRYPTION: &str = "offers no encryption; give it a certificate, or, on this machine \
+     only, write encrypt=DANGER_PLAINTEXT, which sends the password in clear text";
+
+/// The client asks for encryption, the server has none.
+#[tokio::test]
+async fn missing_encryption_is_named() {
+    let server = server(Encryption::Off);
+    let port = server.port();
+    for (encrypt, message) in [
+        ("true", NO_ENCRYPTION),
+        ("false", NO_ENCRYPTION),
+        (
+            "strict",
+            "does not begin with TLS, as encrypt=strict demands; write encrypt=true for SQL \
+             Server 2019 and older",
+        ),
+    ] {
+        let rest =
+            format!("user id=sa;password={PASSWORD};encrypt={encrypt};trustServerCertificate=true");
+        assert_eq!(
+            refused(&url(&server, &rest)).await,
+            format!("127.0.0.1:{port} {message}"),
+            "{encrypt}"
+        );
+    }
+}
+
+/// The server insists on encryption, the client was told to have none.
+#[tokio::test]
+async fn demanded_encryption_is_named() {
+    let server = server(Encryption::Required);
+    let rest = format!("user id=sa;password={PASSWORD};encrypt=DANGER_PLAINTEXT");
+    assert_eq!(
+        refused(&url(&server, &rest)).await,
+        format!(
+            "127.0.0.1:{} demands encryption; write encrypt=true",
+            server.port()
+        )
     );
 }
 
 /// Encrypted from the first request to the last.
 #[tokio::test]
 async fn encrypted_connections_work_when_the_certificate_is_trusted() {
-    let Some(url) = embedded("encrypt", "true") else {
-        return;
-    };
-    let schema = TestSchema::at(url);
-    let provider = schema.provider().await;
-    create(&provider, "order").await;
+    for (encryption, encrypt) in [
+        (Encryption::Offered, "true"),
+        (Encryption::Offered, "strict"),
+        (Encryption::Required, "false"),
+        (Encryption::Off, "DANGER_PLAINTEXT"),
+    ] {
+        let server = server(encryption);
+        let rest =
+            format!("user id=sa;password={PASSWORD};encrypt={encrypt};trustServerCertificate=true");
+        let schema = TestSchema::at(server.connection_string());
+        let builder = MssqlProvider::builder(url(&server, &rest)).schema(schema.name().as_str());
+        let provider = builder.build().await.expect("the start succeeds");
+        create(&provider, "order").await;
+    }
 }
 
 /// A database that behaves like a server of 2014 has no OPENJSON.
@@ -155,32 +293,34 @@ async fn low_compatibility_level_is_named() {
         .set_compatibility_level("master", 120)
         .unwrap();
     assert_eq!(
-        refusal(&server.connection_string(), "s").await,
+        refused(&server.connection_string()).await,
         "database has compatibility level 120, at least 130 is needed; run ALTER DATABASE CURRENT \
          SET COMPATIBILITY_LEVEL = 130"
     );
 }
 
-/// A login that may connect and nothing else.
+/// A login that may connect and nothing else can neither install nor use a schema.
 #[tokio::test]
 async fn missing_rights_are_named() {
-    let server = own_server();
-    server
-        .controls()
-        .create_login("app", "Str0ng.enough", "master", &[])
-        .unwrap();
-    let url = format!(
-        "server=tcp:127.0.0.1,{};user id=app;password=Str0ng.enough;encrypt=false;\
-         trustServerCertificate=true",
-        server.port()
+    let server = server(Encryption::Offered);
+    let rest = format!("user id=app;password={PASSWORD};trustServerCertificate=true");
+    let url = url(&server, &rest);
+    assert_eq!(
+        refused(&url).await,
+        "the login may not install schema [orders]: CREATE SCHEMA permission denied in database \
+         'master' (server error 262); have a DBA run the script that install_script returns, and \
+         start with MigrationPolicy::Verify"
     );
-    let message = refusal(&url, "orders").await;
-    assert!(
-        message.starts_with("the login may not install schema [orders]: "),
-        "{message}"
-    );
-    assert!(
-        message.ends_with("and start with MigrationPolicy::Verify"),
-        "{message}"
+
+    let schema = TestSchema::named(server.connection_string(), "orders");
+    schema.provider().await;
+    let verify = MssqlProvider::builder(&url)
+        .schema("orders")
+        .migration_policy(MigrationPolicy::Verify);
+    assert_eq!(
+        refusal(verify).await,
+        "the login may not use schema [orders]: The EXECUTE permission was denied on the object \
+         'get_schema_state', database 'master', schema 'orders' (server error 229); add its user \
+         to the schema's runtime role"
     );
 }
