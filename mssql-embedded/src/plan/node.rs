@@ -243,6 +243,8 @@ pub struct LocalScan {
     pub table: Arc<TableDef>,
     /// An index to seek in, with the bounds; `None` reads all rows in insertion order.
     pub seek: Option<(usize, Seek)>,
+    /// Reads the index from its end.
+    pub reverse: bool,
     /// Slot of column 0.
     pub base: usize,
     /// What remains to be checked.

@@ -122,12 +122,8 @@ impl Planner {
                 predicates.as_slice()
             };
             let mut path = build(&leaf.table, position, index, predicates);
-            if wants_order
-                && let Some(reverse) = self.serves_order(&leaf.table, index, slots, &path)
-            {
-                path.reverse = reverse;
-                path.rank.ordered = true;
-                path.rank.first_rows = self.limited && path.seeks();
+            if wants_order {
+                self.order_by_index(&leaf.table, index, slots, &mut path);
             }
             if best.as_ref().is_none_or(|b| path.rank > b.rank) {
                 best = Some(path);
@@ -143,13 +139,14 @@ impl Planner {
             .ok_or_else(no_plan)
     }
 
-    /// The index of a table variable to seek in, if one helps.
+    /// The index of a table variable to read, if one helps.
     pub(super) fn local_path(
         &self,
         table: &TableDef,
         slots: &Range<usize>,
         conds: &[&Cond],
         available: &SlotSet,
+        wants_order: bool,
     ) -> Option<Path> {
         let predicates = self.predicates(table, slots, conds, available);
         let indexes = table
@@ -157,8 +154,30 @@ impl Planner {
             .iter()
             .enumerate()
             .filter(|(_, index)| index.filter.is_none());
-        let paths = indexes.map(|(i, index)| build(table, i, index, &predicates));
-        paths.filter(Path::seeks).max_by_key(|p| p.rank)
+        let paths = indexes.map(|(i, index)| {
+            let mut path = build(table, i, index, &predicates);
+            if wants_order {
+                self.order_by_index(table, index, slots, &mut path);
+            }
+            path
+        });
+        let useful = |path: &Path| path.seeks() || path.rank.ordered;
+        paths.filter(useful).max_by_key(|p| p.rank)
+    }
+
+    /// Lets the path yield the wanted order, if its index does.
+    fn order_by_index(
+        &self,
+        table: &TableDef,
+        index: &IndexDef,
+        slots: &Range<usize>,
+        path: &mut Path,
+    ) {
+        if let Some(reverse) = self.serves_order(table, index, slots, path) {
+            path.reverse = reverse;
+            path.rank.ordered = true;
+            path.rank.first_rows = self.limited && path.seeks();
+        }
     }
 
     /// Whether the index yields the wanted order after the seek, and if so whether backwards.

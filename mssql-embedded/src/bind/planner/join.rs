@@ -190,7 +190,7 @@ impl Planner {
                 }
             }
             LeafKind::Local { table, .. } => {
-                let path = self.local_path(table, &leaf.slots, &conds, filled);
+                let path = self.local_path(table, &leaf.slots, &conds, filled, false);
                 if path.is_some_and(|p| p.rank.single) {
                     Class::Single
                 } else {
@@ -271,7 +271,7 @@ impl Planner {
                 .table_path(t, &leaf.slots, &conds, before, false)?
                 .seeks(),
             LeafKind::Local { table, .. } => self
-                .local_path(table, &leaf.slots, &conds, before)
+                .local_path(table, &leaf.slots, &conds, before, false)
                 .is_none(),
             LeafKind::Other(_) => true,
         })

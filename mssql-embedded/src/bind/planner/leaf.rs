@@ -32,20 +32,21 @@ impl Planner {
                 table,
                 locator,
             } => {
-                let path = self.local_path(table, &leaf.slots, &refs, before);
-                let single = path.as_ref().is_some_and(|p| p.rank.single);
+                let path = self.local_path(table, &leaf.slots, &refs, before, may_order);
+                let rank = path.as_ref().map(|p| p.rank).unwrap_or_default();
                 let answered = path.as_ref().map_or(&[][..], |p| p.answered.as_slice());
                 let (conds, above) = remaining(conds, answered);
                 subqueries = above;
                 let scan = LocalScan {
                     variable: *variable,
                     table: table.clone(),
+                    reverse: path.as_ref().is_some_and(|p| p.reverse),
                     seek: path.map(|p| (p.index, p.seek)),
                     base: leaf.slots.start,
                     residual: conjunction(conds),
                     locator: *locator,
                 };
-                (Node::LocalScan(Box::new(scan)), single, false)
+                (Node::LocalScan(Box::new(scan)), rank.single, rank.ordered)
             }
             LeafKind::Other(node) => (filter((**node).clone(), conds), false, false),
         };

@@ -104,6 +104,19 @@ fn a_between_is_a_range() {
     );
 }
 
+/// A loop over a table variable by its key must not sort what is left of it at every step.
+#[test]
+fn stepping_through_a_table_variable_does_not_sort() {
+    let step = |order: &str| {
+        plan(&format!(
+            "DECLARE @ids TABLE (id INT NOT NULL PRIMARY KEY)
+             SELECT TOP (1) id FROM @ids WHERE id > 3 ORDER BY id {order}"
+        ))
+    };
+    assert_eq!(step(""), "top(seek @ids(>))");
+    assert_eq!(step("DESC"), "top(seek @ids(>) back)");
+}
+
 #[test]
 fn a_table_variable_drives_a_join_into_an_index() {
     assert_eq!(

@@ -32,7 +32,15 @@ pub(super) fn node(n: &Node) -> String {
             )
         }
         Node::LocalScan(scan) => match &scan.seek {
-            Some((_, seek)) => format!("seek {}{}", scan.table.name, bounds(seek)),
+            Some((_, seek)) => {
+                let back = if scan.reverse { " back" } else { "" };
+                format!(
+                    "{} {}{}{back}",
+                    verb(seek).trim_end(),
+                    scan.table.name,
+                    bounds(seek)
+                )
+            }
             None => format!("scan {}", scan.table.name),
         },
         Node::SystemView { view, .. } => view.name.to_owned(),

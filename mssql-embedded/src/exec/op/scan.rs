@@ -211,7 +211,7 @@ impl<'p> LocalTableScan<'p> {
             None => Some((usize::MAX, (Bound::Unbounded, Bound::Unbounded))),
             Some((index, seek)) => bounds(&scan.table, *index, seek, env)?.map(|b| (*index, b)),
         };
-        let cursor = cursor.map(|(index, b)| LocalCursor::open(index, b, false));
+        let cursor = cursor.map(|(index, b)| LocalCursor::open(index, b, scan.reverse));
         Ok(Self {
             scan,
             level,
