@@ -1,5 +1,6 @@
 //! The latch: exclusive access to what all sessions share.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -13,11 +14,12 @@ use crate::storage::Txn;
 /// After how many rows a long scan lets other sessions go first.
 const ROWS_PER_TURN: u32 = 1000;
 
-/// Exclusive access to the engine's state. It is given up while the session waits for a lock, and
-/// briefly every thousand rows, so nothing may be remembered across those points but keys.
+/// Exclusive access to the engine's state, taken at its first use: most statements of a procedure only
+/// compute, and they shall not wait for those that read and write. It is given up while the session waits
+/// for a lock, and briefly every thousand rows, so nothing may be remembered across those points but keys.
 pub struct Latch<'e> {
     engine: &'e Engine,
-    guard: MutexGuard<'e, State>,
+    guard: OnceCell<MutexGuard<'e, State>>,
     rows: u32,
 }
 
@@ -30,11 +32,11 @@ impl fmt::Debug for Latch<'_> {
 }
 
 impl<'e> Latch<'e> {
-    /// Takes the latch.
+    /// The latch of an engine, not yet taken.
     pub fn new(engine: &'e Engine) -> Self {
         Self {
             engine,
-            guard: engine.state.lock(),
+            guard: OnceCell::new(),
             rows: 0,
         }
     }
@@ -44,9 +46,14 @@ impl<'e> Latch<'e> {
         self.engine
     }
 
+    /// Whether the state has been looked at; if not, nothing in it is of this statement's making.
+    pub fn is_taken(&self) -> bool {
+        self.guard.get().is_some()
+    }
+
     /// Begins a transaction of a session.
     pub fn begin(&mut self, owner: LockOwner) -> Txn {
-        Txn::begin(&mut self.guard, owner)
+        Txn::begin(self, owner)
     }
 
     /// Counts a row about to be looked at. True when it is time to ask whether the client wants to stop;
@@ -57,13 +64,17 @@ impl<'e> Latch<'e> {
             return false;
         }
         self.rows = 0;
-        MutexGuard::bump(&mut self.guard);
+        if let Some(guard) = self.guard.get_mut() {
+            MutexGuard::bump(guard);
+        }
         true
     }
 
     /// Gives the latch up until signalled or the time is over.
     pub(super) fn wait(&mut self, signal: &Condvar, at_most: Duration) {
-        signal.wait_for(&mut self.guard, at_most);
+        if let Some(guard) = self.guard.get_mut() {
+            signal.wait_for(guard, at_most);
+        }
     }
 }
 
@@ -71,12 +82,16 @@ impl Deref for Latch<'_> {
     type Target = State;
 
     fn deref(&self) -> &State {
-        &self.guard
+        self.guard.get_or_init(|| self.engine.state.lock())
     }
 }
 
 impl DerefMut for Latch<'_> {
     fn deref_mut(&mut self) -> &mut State {
-        &mut self.guard
+        self.guard.get_or_init(|| self.engine.state.lock());
+        match self.guard.get_mut() {
+            Some(guard) => guard,
+            None => unreachable!("the latch was taken on the line before"),
+        }
     }
 }

@@ -30,14 +30,14 @@ pub fn insert(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<InsertOutcome> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(a.latch);
+    let mark = a.txn.undo_len();
     match insert_row(a, table, row, qualifies) {
         Ok(locator) => {
             a.stats.rows_written += 1;
             Ok(InsertOutcome::Inserted(locator))
         }
         Err(failure) => {
-            a.txn.rollback_to(a.latch, mark, false);
+            a.txn.undo_to(a.latch, mark);
             match failure {
                 Failure::Duplicate(index, _) if table.indexes[index].ignore_dup_key => {
                     Ok(InsertOutcome::Ignored)
@@ -82,7 +82,7 @@ pub fn update_all(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<Vec<Key>> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(a.latch);
+    let mark = a.txn.undo_len();
     let rows = changes.len() as u64;
     match update_rows(a, table, changes, qualifies) {
         Ok(locators) => {
@@ -90,7 +90,7 @@ pub fn update_all(
             Ok(locators)
         }
         Err(Failure::Duplicate(_, error) | Failure::Error(error)) => {
-            a.txn.rollback_to(a.latch, mark, false);
+            a.txn.undo_to(a.latch, mark);
             Err(error)
         }
     }
@@ -109,10 +109,10 @@ pub fn delete(
     qualifies: Qualifies<'_>,
 ) -> SqlResult<()> {
     lock_table(a, table)?;
-    let mark = a.txn.mark(a.latch);
+    let mark = a.txn.undo_len();
     let result = delete_row(a, table, locator, qualifies);
     if result.is_err() {
-        a.txn.rollback_to(a.latch, mark, false);
+        a.txn.undo_to(a.latch, mark);
     }
     result
 }

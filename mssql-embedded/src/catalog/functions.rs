@@ -1,7 +1,8 @@
 //! OBJECT_ID() and the other functions over the catalogue.
 
-use crate::access::{AppResource, Latch, app_lock_mode, app_lock_test, app_mode};
+use crate::access::{AppResource, app_lock_mode, app_lock_test, app_mode};
 use crate::ast::ObjectName;
+use crate::engine::State;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::func::CatalogFunction;
@@ -14,7 +15,7 @@ use super::{Database, Object, TableDef, property};
 pub fn catalog_function(
     function: CatalogFunction,
     args: &[Value],
-    latch: &Latch<'_>,
+    latch: &State,
     core: &Core,
     frame: &Frame,
 ) -> SqlResult<Value> {
@@ -36,7 +37,7 @@ pub struct Call<'c> {
     /// The arguments.
     pub args: &'c [Value],
     /// The latched state.
-    pub latch: &'c Latch<'c>,
+    pub latch: &'c State,
     /// The session.
     pub core: &'c Core,
     /// The frame.

@@ -1,6 +1,6 @@
 //! The system views: their columns and who produces their rows.
 
-use crate::access::Latch;
+use crate::engine::State;
 use crate::error::SqlResult;
 use crate::plan::SystemType::{
     self, BigInt, Bit, Char2, Char4, DateTime, Int, Max, Name, Sid, SmallInt, Text60, TinyInt,
@@ -19,7 +19,7 @@ pub struct Source<'s> {
     /// The current database.
     pub database: &'s Database,
     /// The latched state.
-    pub latch: &'s Latch<'s>,
+    pub latch: &'s State,
 }
 
 type RowsOf = fn(&Source<'_>) -> Vec<Vec<Value>>;
@@ -490,7 +490,7 @@ pub fn system_view(name: &str) -> Option<&'static SystemView> {
 }
 
 /// The rows of a system view.
-pub fn system_rows(name: &str, latch: &Latch<'_>, core: &Core) -> SqlResult<Vec<Vec<Value>>> {
+pub fn system_rows(name: &str, latch: &State, core: &Core) -> SqlResult<Vec<Vec<Value>>> {
     let found = VIEWS.iter().find(|(v, _)| v.name == name);
     let database = latch.catalog.databases.get(&core.database);
     Ok(match (found, database) {

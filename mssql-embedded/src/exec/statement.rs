@@ -9,15 +9,13 @@ use crate::storage::{CommitSeq, Txn};
 use super::Env;
 
 impl<'e> Env<'_, 'e> {
-    /// Runs `f` as one statement. Without an open transaction it gets one of its own, committed when
-    /// `f` succeeds; in an open transaction a failure takes back only what `f` wrote.
+    /// Runs `f` as one statement. Without an open transaction it gets one of its own with its first
+    /// access to a table, committed when `f` succeeds; in an open transaction a failure takes back only
+    /// what `f` wrote.
     pub fn statement<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
         let own = self.core.trancount == 0;
         let owner = self.core.lock_owner();
-        if self.core.txn.is_none() {
-            self.core.txn = Some(Txn::begin(&mut self.latch, owner));
-        }
-        let mark = self.core.txn.as_ref().map(|t| t.mark(&self.latch));
+        let written = self.core.txn.as_ref().map_or(0, Txn::undo_len);
         let local: Vec<_> = self.frame.tables.iter().map(|t| t.mark()).collect();
         let result = f(self);
         if result.is_err() {
@@ -38,14 +36,16 @@ impl<'e> Env<'_, 'e> {
             return result;
         }
         if let Some(txn) = &mut self.core.txn {
-            if let (Err(_), Some(mark)) = (&result, mark) {
-                txn.rollback_to(&mut self.latch, mark, false);
+            if result.is_err() && txn.undo_len() > written {
+                txn.undo_to(&mut self.latch, written);
             }
             if let Some(snapshot) = self.snapshot.take() {
                 txn.close_snapshot(&mut self.latch.store, snapshot);
             }
         }
-        self.latch.locks.end_statement(owner);
+        if self.latch.is_taken() {
+            self.latch.locks.end_statement(owner);
+        }
         result
     }
 

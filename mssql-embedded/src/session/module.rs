@@ -1,6 +1,5 @@
 //! Compiled units: a batch or a procedure, with the bound form of its statements kept for reuse.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,6 +8,7 @@ use crate::access::Latch;
 use crate::ast::{Stmt, StmtKind};
 use crate::bind::VariableMap;
 use crate::catalog::{Object, Param};
+use crate::lock::FastMap;
 use crate::plan::Bound;
 
 /// A batch, a dynamic text, or a procedure, ready to run.
@@ -31,7 +31,7 @@ pub struct Module {
     /// QUOTED_IDENTIFIER as captured.
     pub quoted_identifier: bool,
     /// Bound statements by the offset at which they start.
-    bound: Mutex<HashMap<u32, Arc<Bound>>>,
+    bound: Mutex<FastMap<u32, Arc<Bound>>>,
 }
 
 impl Module {

@@ -6,6 +6,7 @@ use crate::access::Latch;
 use crate::ast::{ObjectName, ProcParam, Stmt};
 use crate::bind::{BindContext, VariableMap, bind_scalars, resolve_type};
 use crate::catalog::{Catalog, Database, Object, ObjectId, Param, ProcedureDef, TableDef};
+use crate::engine::State;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Frame, constant};
 use crate::parse::{ParseOptions, parse_batch};
@@ -45,7 +46,7 @@ fn split<'n>(core: &Core, name: &'n ObjectName) -> SqlResult<(Option<&'n str>, &
 
 /// An object by name: in the given schema, or the default schema and then dbo.
 pub fn resolve_object<'l>(
-    latch: &'l Latch<'_>,
+    latch: &'l State,
     core: &Core,
     frame: &Frame,
     name: &ObjectName,
@@ -69,7 +70,7 @@ pub fn resolve_object<'l>(
 
 /// A procedure by name.
 pub fn resolve_procedure(
-    latch: &Latch<'_>,
+    latch: &State,
     core: &Core,
     frame: &Frame,
     name: &ObjectName,
@@ -82,7 +83,7 @@ pub fn resolve_procedure(
 
 /// A table by name; 208 when there is none.
 pub fn resolve_table(
-    latch: &Latch<'_>,
+    latch: &State,
     core: &Core,
     frame: &Frame,
     name: &ObjectName,
@@ -100,7 +101,7 @@ pub fn resolve_table(
 }
 
 /// `database.schema.table` of a table.
-pub fn table_name(latch: &Latch<'_>, core: &Core, id: ObjectId) -> String {
+pub fn table_name(latch: &State, core: &Core, id: ObjectId) -> String {
     match latch
         .catalog
         .databases
@@ -113,11 +114,7 @@ pub fn table_name(latch: &Latch<'_>, core: &Core, id: ObjectId) -> String {
 }
 
 /// Makes a database current; new and old name.
-pub fn enter_database(
-    latch: &Latch<'_>,
-    core: &mut Core,
-    name: &str,
-) -> SqlResult<(String, String)> {
+pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(String, String)> {
     let key = login::fold(name);
     let Some(database) = latch.catalog.databases.get(&key) else {
         return Err(SqlError::new(

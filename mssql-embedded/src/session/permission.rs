@@ -1,7 +1,7 @@
 //! Who may do what: EXECUTE with ownership chaining, SELECT and the like, definitions.
 
-use crate::access::Latch;
 use crate::catalog::{Database, Object, ObjectId};
+use crate::engine::State;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::plan::Required;
@@ -65,7 +65,7 @@ pub fn may_define(
 }
 
 /// The owner of a schema, as ownership chains see it.
-pub fn owner_of(latch: &Latch<'_>, core: &Core, schema: i32) -> Option<i32> {
+pub fn owner_of(latch: &State, core: &Core, schema: i32) -> Option<i32> {
     latch
         .catalog
         .databases

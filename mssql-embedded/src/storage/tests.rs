@@ -156,7 +156,7 @@ fn catalogue_hooks_run_backwards_with_the_data() {
     txn.on_rollback(|state| state.catalog.next_object_id = 21);
     let mark = txn.mark(&state);
     txn.on_rollback(|state| state.catalog.next_object_id = 1000);
-    txn.rollback_to(&mut state, mark, true);
+    txn.rollback_to(&mut state, mark);
     assert_eq!(state.catalog.next_object_id, 1000);
     txn.rollback(&mut state);
     assert_eq!(state.catalog.next_object_id, 42);

@@ -132,7 +132,7 @@ impl Txn {
         }
     }
 
-    /// The present point, for a savepoint or the atomicity of a statement.
+    /// The present point, for a savepoint.
     pub fn mark(&self, state: &State) -> Mark {
         Mark {
             undo: self.undo.len(),
@@ -140,15 +140,18 @@ impl Txn {
         }
     }
 
-    /// Undoes everything since the mark. `release_locks` gives up the locks taken since: a rollback to a
-    /// savepoint does, the undoing of a failed statement does not.
-    pub fn rollback_to(&mut self, state: &mut State, mark: Mark, release_locks: bool) {
-        while self.undo.len() > mark.undo {
+    /// Undoes everything since the mark and gives up the locks taken since.
+    pub fn rollback_to(&mut self, state: &mut State, mark: Mark) {
+        self.undo_to(state, mark.undo);
+        state.locks.release_since(self.owner, mark.locks);
+    }
+
+    /// Takes back the changes of a failed statement, of which [`Self::undo_len`] told the number before it
+    /// began. Its locks stay.
+    pub fn undo_to(&mut self, state: &mut State, length: usize) {
+        while self.undo.len() > length {
             let Some(undo) = self.undo.pop() else { break };
             self.undo_one(state, undo, true);
-        }
-        if release_locks {
-            state.locks.release_since(self.owner, mark.locks);
         }
     }
 

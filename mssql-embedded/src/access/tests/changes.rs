@@ -179,7 +179,7 @@ fn a_savepoint_takes_back_what_came_after_it() {
     let mark = session.run(|a| a.txn.mark(a.latch));
     session.set(&table, 0, 1, &[1, 12, 0]).unwrap();
     session.set(&table, 0, 2, &[2, 22, 0]).unwrap();
-    session.run(|a| a.txn.rollback_to(a.latch, mark, true));
+    session.run(|a| a.txn.rollback_to(a.latch, mark));
     assert_eq!(session.lock_modes(), ["KEY X", "OBJECT IX"]);
     session.commit();
     let rows = [[1, 11, 0], [2, 20, 0]];

@@ -145,10 +145,10 @@ fn an_insert_into_ones_own_range_keeps_both_halves_protected() {
 fn a_savepoint_rollback_leaves_the_range_protected() {
     let (table, engine) = tens();
     let mut owner = Session::new(&engine, 2);
-    let mark = owner.run(|a| a.txn.mark(a.latch));
+    let mark = owner.run(|a| a.txn.undo_len());
     owner.insert(&table, &[25, 0, 0]).unwrap();
     between(&mut owner, &table, 21, 25, false);
-    owner.run(|a| a.txn.rollback_to(a.latch, mark, false));
+    owner.run(|a| a.txn.undo_to(a.latch, mark));
     let mut writer = impatient(&engine, 3);
     assert!(writer.insert(&table, &[23, 0, 0]).is_err());
     assert_eq!(between(&mut owner, &table, 21, 29, false), [] as [i64; 0]);

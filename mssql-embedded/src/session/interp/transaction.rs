@@ -124,7 +124,7 @@ impl Interp<'_> {
                 let engine = std::sync::Arc::clone(&self.core.engine);
                 let mut latch = Latch::new(&engine);
                 if let Some(txn) = &mut self.core.txn {
-                    txn.rollback_to(&mut latch, mark, true);
+                    txn.rollback_to(&mut latch, mark);
                 }
                 return Ok(());
             }
