@@ -44,7 +44,7 @@ BEGIN
             @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
-            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT;
+            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -76,6 +76,21 @@ BEGIN
         END;
     END;
 
+    -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a
+    -- lane that is being written is stepped over here as it is there, unless the session is the caller's.
+    IF @session_owner IS NOT NULL
+    BEGIN
+        SELECT TOP (1) @has_sessions = 1
+        FROM   [$(schema)].session_lanes AS l WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK);
+        IF @has_sessions = 0
+        BEGIN
+            SELECT TOP (1) @has_sessions = 1
+            FROM   [$(schema)].sessions AS s
+                   WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  s.owner_id = @session_owner;
+        END;
+    END;
+
     WHILE @searching = 1
     BEGIN
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
@@ -97,7 +112,7 @@ BEGIN
         ) AS c
         ORDER BY c.not_before_ms, c.work_id;
 
-        IF @session_owner IS NOT NULL
+        IF @has_sessions = 1
         BEGIN
             EXEC [$(schema)]._find_session_item
                 @session_owner = @session_owner, @include_untagged = @include_untagged,
