@@ -73,6 +73,9 @@ pub(super) async fn fetch(
         .wakeups
         .orchestrations
         .join(OrchestrationInterest { versions }, repoll);
+    if place.is_answered() && place.wait(deadline, None).await == Woken::TimedOut {
+        return Ok(None);
+    }
     loop {
         match poll(provider, lock_timeout, versions).await? {
             Polled::Found(found) => {
@@ -80,6 +83,7 @@ pub(super) async fn fetch(
                 return Ok(Some(found));
             }
             Polled::Empty(next_ready) => {
+                place.found_nothing();
                 if place.wait(deadline, next_ready).await == Woken::TimedOut {
                     return Ok(None);
                 }

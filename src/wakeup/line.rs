@@ -11,6 +11,9 @@ use crate::retry::jittered;
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
 
+/// How long "nothing there" holds for a fetch that comes later, see [`Place::is_answered`].
+const ANSWER_HOLDS: Duration = Duration::from_millis(10);
+
 /// What a waiting fetch can take.
 pub(crate) trait Interest: Clone + PartialEq + Send {
     /// A piece of work as far as it decides who can take it.
@@ -65,6 +68,17 @@ struct Schedule<I> {
     interest: I,
     interval: Duration,
     next_at: Instant,
+    /// When the latest query began that found nothing.
+    empty_at: Option<Instant>,
+    /// When work was last seen that no signal led a fetch to. Answers from before say nothing.
+    doubted_at: Option<Instant>,
+}
+
+impl<I> Schedule<I> {
+    fn doubt(&mut self) {
+        self.empty_at = None;
+        self.doubted_at = Some(Instant::now());
+    }
 }
 
 struct State<I: Interest> {
@@ -83,6 +97,15 @@ impl<I: Interest> State<I> {
         self.schedules
             .iter_mut()
             .find(|schedule| schedule.interest == *interest)
+    }
+
+    /// There may be work of which no fetch in the line has been told.
+    fn doubt(&mut self, work: &I::Work) {
+        let fitting = |schedule: &&mut Schedule<I>| schedule.interest.fits(work);
+        self.schedules
+            .iter_mut()
+            .filter(fitting)
+            .for_each(Schedule::doubt);
     }
 
     /// Decides what a fetch has to do now that its last query found nothing.
@@ -160,6 +183,8 @@ impl<I: Interest> Line<I> {
                 interest,
                 interval: repoll.min,
                 next_at,
+                empty_at: None,
+                doubted_at: None,
             });
         }
         drop(state);
@@ -170,6 +195,7 @@ impl<I: Interest> Line<I> {
             repoll,
             notify,
             in_hand: None,
+            asked_at: Instant::now(),
         }
     }
 
@@ -180,8 +206,9 @@ impl<I: Interest> Line<I> {
         let fits = |w: &Waiter<I>| w.signal.is_none() && w.interest.fits(&work);
         let chosen = state.waiters.iter().position(|w| w.is_waiting && fits(w));
         let chosen = chosen.or_else(|| state.waiters.iter().position(fits));
-        if let Some(waiter) = chosen.and_then(|at| state.waiters.get_mut(at)) {
-            waiter.wake(Signal::Work(work));
+        match chosen.and_then(|at| state.waiters.get_mut(at)) {
+            Some(waiter) => waiter.wake(Signal::Work(work)),
+            None => state.doubt(&work),
         }
     }
 
@@ -191,6 +218,7 @@ impl<I: Interest> Line<I> {
         for waiter in state.waiters.iter_mut().filter(|w| w.interest.fits(work)) {
             waiter.wake(Signal::Work(work.clone()));
         }
+        state.doubt(work);
     }
 
     /// Work becomes visible at this time: whoever can take it asks the database then. A fetch
@@ -221,9 +249,21 @@ pub(crate) struct Place<'a, I: Interest> {
     notify: Arc<Notify>,
     /// The signal that led to the query now under way. Lost only if that query finds work.
     in_hand: Option<Signal<I::Work>>,
+    /// When the query now under way began.
+    asked_at: Instant,
 }
 
 impl<I: Interest> Place<'_, I> {
+    /// Whether another fetch has just asked for the same and found nothing, so that this one can begin
+    /// by waiting. A dispatcher asks again after each of its turns, and mostly in vain: what this process
+    /// commits meanwhile is signalled to those who wait. Work of other processes is found at the next
+    /// interval, as if this fetch had been waiting for these few milliseconds already.
+    pub(crate) fn is_answered(&self) -> bool {
+        let mut state = self.line.lock();
+        let empty_at = state.schedule(&self.interest).and_then(|s| s.empty_at);
+        empty_at.is_some_and(|at| at.elapsed() < ANSWER_HOLDS)
+    }
+
     /// Waits for a reason to ask the database again, or for `deadline`. Called when the last
     /// query found nothing; `next_ready` is what the database said about the time when asking
     /// again may help.
@@ -235,6 +275,21 @@ impl<I: Interest> Place<'_, I> {
                 schedule.next_at = schedule.next_at.min(at);
             }
         }
+        let woken = self.until_woken(deadline).await;
+        self.asked_at = Instant::now();
+        woken
+    }
+
+    /// The last query found nothing.
+    pub(crate) fn found_nothing(&self) {
+        if let Some(schedule) = self.line.lock().schedule(&self.interest)
+            && schedule.doubted_at.is_none_or(|at| at < self.asked_at)
+        {
+            schedule.empty_at = schedule.empty_at.max(Some(self.asked_at));
+        }
+    }
+
+    async fn until_woken(&mut self, deadline: Instant) -> Woken {
         let (line, notify) = (self.line, self.notify.clone());
         loop {
             let now = Instant::now();
@@ -259,6 +314,9 @@ impl<I: Interest> Place<'_, I> {
         if let Some(schedule) = state.schedule(&self.interest) {
             schedule.interval = interval;
             schedule.next_at = schedule.next_at.min(Instant::now() + jittered(interval));
+            if !matches!(signal, Some(Signal::Work(_))) {
+                schedule.doubt();
+            }
         }
         if matches!(signal, Some(Signal::Look)) {
             let idle = |w: &&mut Waiter<I>| {
@@ -293,153 +351,4 @@ impl<I: Interest> Drop for Place<'_, I> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Takes work of its own number only.
-    #[derive(Clone, PartialEq)]
-    struct Number(u8);
-    impl Interest for Number {
-        type Work = u8;
-        fn fits(&self, work: &u8) -> bool {
-            self.0 == *work
-        }
-    }
-
-    const SLOW: Repoll = Repoll {
-        min: Duration::from_secs(100),
-        max: Duration::from_secs(100),
-    };
-
-    fn soon(seconds: u64) -> Instant {
-        Instant::now() + Duration::from_secs(seconds)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn signal_wakes_one_fetch_that_fits_and_leaves_the_others() {
-        let line = Line::new();
-        let (mut a, mut b, mut other) = (
-            line.join(Number(1), SLOW),
-            line.join(Number(1), SLOW),
-            line.join(Number(2), SLOW),
-        );
-        line.signal(1);
-        let woken = tokio::join!(
-            a.wait(soon(1), None),
-            b.wait(soon(1), None),
-            other.wait(soon(1), None)
-        );
-        assert_eq!(woken, (Woken::PollAgain, Woken::TimedOut, Woken::TimedOut));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn signal_between_query_and_wait_is_not_lost() {
-        let line = Line::new();
-        let mut place = line.join(Number(1), SLOW);
-        line.signal(1);
-        assert_eq!(place.wait(soon(1), None).await, Woken::PollAgain);
-        assert_eq!(place.wait(soon(1), None).await, Woken::TimedOut);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn fetch_that_goes_away_hands_its_signal_on() {
-        let line = Line::new();
-        let first = line.join(Number(1), SLOW);
-        let mut second = line.join(Number(1), SLOW);
-        line.signal(1);
-        drop(first);
-        assert_eq!(second.wait(soon(1), None).await, Woken::PollAgain);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn fetch_dropped_during_its_query_hands_its_signal_on() {
-        let line = Line::new();
-        let mut first = line.join(Number(1), SLOW);
-        line.signal(1);
-        assert_eq!(first.wait(soon(1), None).await, Woken::PollAgain);
-        let mut second = line.join(Number(1), SLOW);
-        drop(first);
-        assert_eq!(second.wait(soon(1), None).await, Woken::PollAgain);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn fetch_that_found_work_uses_its_signal_up() {
-        let line = Line::new();
-        let mut first = line.join(Number(1), SLOW);
-        line.signal(1);
-        assert_eq!(first.wait(soon(1), None).await, Woken::PollAgain);
-        let mut second = line.join(Number(1), SLOW);
-        first.found();
-        assert_eq!(second.wait(soon(1), None).await, Woken::TimedOut);
-    }
-
-    /// How a wait ended and after how many seconds; work is assumed to be found.
-    async fn find(mut place: Place<'_, Number>) -> (Woken, u64) {
-        let start = Instant::now();
-        let woken = place.wait(soon(9), None).await;
-        if woken == Woken::PollAgain {
-            place.found();
-        }
-        (woken, start.elapsed().as_secs())
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn later_work_wakes_one_fetch_when_it_is_due() {
-        let line = Line::new();
-        let (mut a, mut b) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
-        line.signal_at(soon(5), &1);
-        line.signal_at(soon(3), &1);
-        let start = Instant::now();
-        let woken = tokio::select! {
-            woken = a.wait(soon(9), None) => woken,
-            woken = b.wait(soon(9), None) => woken,
-        };
-        assert_eq!((woken, start.elapsed().as_secs()), (Woken::PollAgain, 3));
-        let both = tokio::join!(a.wait(soon(9), None), b.wait(soon(9), None));
-        assert_eq!(both, (Woken::TimedOut, Woken::TimedOut));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn fetch_that_found_unexpected_work_sends_another_to_look() {
-        let line = Line::new();
-        let (a, b) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
-        line.signal_at(soon(3), &1);
-        let both = tokio::join!(find(a), find(b));
-        assert_eq!(both, ((Woken::PollAgain, 3), (Woken::PollAgain, 3)));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn hint_of_the_database_brings_the_next_query_forward() {
-        let line = Line::new();
-        let mut place = line.join(Number(1), SLOW);
-        let start = Instant::now();
-        assert_eq!(place.wait(soon(9), Some(soon(2))).await, Woken::PollAgain);
-        assert_eq!(start.elapsed().as_secs(), 2);
-    }
-
-    async fn polls_until(mut place: Place<'_, Number>, deadline: Instant) -> u32 {
-        let mut count = 0;
-        while place.wait(deadline, None).await == Woken::PollAgain {
-            count += 1;
-        }
-        count
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn idle_fetches_share_queries_that_become_rarer() {
-        let line = Line::new();
-        let repoll = Repoll {
-            min: Duration::from_millis(100),
-            max: Duration::from_secs(1),
-        };
-        let deadline = soon(60);
-        let (a, b) = tokio::join!(
-            polls_until(line.join(Number(1), repoll), deadline),
-            polls_until(line.join(Number(1), repoll), deadline)
-        );
-        assert!(
-            (40..=130).contains(&(a + b)),
-            "{a} + {b} queries in a minute"
-        );
-    }
-}
+mod tests;
