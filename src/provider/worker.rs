@@ -116,6 +116,8 @@ impl<'a> Query<'a> {
         if header.int("found")? == 0 {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
+        // An item that this build cannot read keeps its lease: given back, it would be the next
+        // to be fetched again, before all others. A newer build may read it when the lease ends.
         let item = codec::decode_work_item(header.text("payload")?)?;
         if let WorkItem::ActivityExecute { instance, .. } = &item {
             provider.expected_reads.expect(instance);

@@ -3,6 +3,7 @@
 mod clocks;
 mod conformance;
 mod costs;
+mod damage;
 mod e2e;
 mod faults;
 mod golden;

@@ -223,3 +223,50 @@ async fn fetch_waits_for_a_ready_instance_that_is_being_written_to() {
         assert_eq!(item.instance, "order", "{reads:?}");
     }
 }
+
+/// A row that somebody holds locked hides no neighbour, and nobody waits for it.
+#[tokio::test]
+async fn neighbours_of_a_locked_row_are_fetched_without_waiting() {
+    for reads in [SnapshotReads::Off, SnapshotReads::On] {
+        let schema = TestSchema::on(reads);
+        let provider = schema.provider().await;
+        for name in ["a", "b", "c"] {
+            let item = crate::support::items::activity(name, 1, "");
+            provider.enqueue_for_worker(item).await.unwrap();
+            let message = start(name);
+            provider
+                .enqueue_for_orchestrator(message, None)
+                .await
+                .unwrap();
+        }
+        let mut holder = Session::open(&schema).await;
+        holder
+            .run(
+                "BEGIN TRANSACTION;
+                 UPDATE [$(schema)].worker_queue SET attempt_count = 0 WHERE instance_id = N'a';
+                 UPDATE [$(schema)].instance_locks SET pinned_version = -1 WHERE instance_id = N'a';",
+            )
+            .await
+            .expect("the first of each is locked");
+        let mut fetcher = Session::open(&schema).await;
+        for (procedure, column) in [
+            ("fetch_work_item @include_untagged = 1,", "payload"),
+            ("fetch_orchestration_item", "instance_id"),
+        ] {
+            for neighbour in ["b", "c"] {
+                let token = uuid::Uuid::new_v4();
+                let call = format!(
+                    "SET LOCK_TIMEOUT 0; EXEC [$(schema)].{procedure} @lock_token = N'{token}', @lock_timeout_ms = 60000;"
+                );
+                let sets = fetcher.run(&call).await.expect("nobody waits");
+                let row = &sets[0][0];
+                let found: &str = row.get(column).expect("a neighbour");
+                assert!(
+                    found == neighbour || found.contains(&format!("\"{neighbour}\"")),
+                    "{procedure}: {found}"
+                );
+            }
+        }
+        holder.run("ROLLBACK TRANSACTION;").await.expect("released");
+    }
+}

@@ -1,75 +1,16 @@
 //! duroxide's own provider validation suite: one named test for each of its functions, with
 //! snapshot reads off and on, and a check that none is forgotten.
 
-use std::sync::{Arc, Mutex};
+mod collations;
+mod coverage;
+mod factory;
+
 use std::time::Duration;
 
-use duroxide::provider_validation::{self as validation, ProviderFactory};
-use duroxide::providers::Provider;
+use duroxide::provider_validation as validation;
 
 use crate::support::database::{SnapshotReads, TestSchema};
-
-/// Long enough that a busy machine does not lose a lease by accident; eleven of the tests wait
-/// for it to end.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Gives every provider a schema of its own, and removes them all when the test is over.
-struct Factory {
-    reads: SnapshotReads,
-    schemas: Mutex<Vec<Arc<TestSchema>>>,
-}
-
-impl Factory {
-    fn new(reads: SnapshotReads) -> Self {
-        Self {
-            reads,
-            schemas: Mutex::default(),
-        }
-    }
-
-    fn newest(&self) -> Arc<TestSchema> {
-        let schemas = self
-            .schemas
-            .lock()
-            .expect("no test panics while it holds this");
-        schemas.last().expect("a provider was created").clone()
-    }
-}
-
-#[async_trait::async_trait]
-impl ProviderFactory for Factory {
-    async fn create_provider(&self) -> Arc<dyn Provider> {
-        let schema = Arc::new(TestSchema::on(self.reads));
-        let provider = schema.provider().await;
-        self.schemas
-            .lock()
-            .expect("no test panics while it holds this")
-            .push(schema);
-        Arc::new(provider)
-    }
-
-    fn lock_timeout(&self) -> Duration {
-        LOCK_TIMEOUT
-    }
-
-    /// Text that is not JSON, and JSON that is no event: either must be reported, neither may
-    /// hide the other.
-    async fn corrupt_instance_history(&self, instance: &str) {
-        let update = format!(
-            "UPDATE [$(schema)].history SET payload = CASE WHEN event_id % 2 = 1 THEN N'not JSON' \
-             ELSE N'{{\"type\":\"NoSuchEvent\"}}' END WHERE instance_id = N'{instance}';"
-        );
-        self.newest().sql(&update).await;
-    }
-
-    async fn get_max_attempt_count(&self, instance: &str) -> u32 {
-        let query = format!(
-            "SELECT MAX(attempt_count) AS attempts FROM [$(schema)].orchestrator_queue \
-             WHERE instance_id = N'{instance}';"
-        );
-        u32::try_from(self.newest().number(&query).await).expect("a count")
-    }
-}
+use factory::Factory;
 
 /// Makes a test of each function that takes a factory, for both settings of snapshot reads.
 macro_rules! conformance {
@@ -432,13 +373,6 @@ by_hand! {
     On in by_hand_with_snapshot_reads_on;
 }
 
-impl Factory {
-    /// A provider together with the factory that removes its schema.
-    async fn create_alone(self) -> (Arc<dyn Provider>, Self) {
-        (self.create_provider().await, self)
-    }
-}
-
 /// Short polling can be chosen, and then the tests for it apply.
 #[tokio::test]
 async fn short_polls_return_immediately_when_they_are_chosen() {
@@ -450,84 +384,4 @@ async fn short_polls_return_immediately_when_they_are_chosen() {
     validation::long_polling::test_short_poll_returns_immediately(&provider, threshold).await;
     validation::long_polling::test_short_poll_work_item_returns_immediately(&provider, threshold)
         .await;
-}
-
-/// The suite grows with duroxide; a function that is not covered here fails this test.
-#[test]
-fn every_validation_function_of_duroxide_is_covered() {
-    let mut missing = upstream();
-    assert!(
-        missing.len() >= 233,
-        "only {} validation functions found",
-        missing.len()
-    );
-    missing.retain(|name| {
-        ![COVERED, COVERED_BY_HAND, SHORT_POLLING]
-            .iter()
-            .any(|list| list.contains(&name.as_str()))
-    });
-    assert!(missing.is_empty(), "not covered: {missing:#?}");
-}
-
-/// The public functions in the source of the duroxide that this build uses, as `module::name`.
-fn upstream() -> Vec<String> {
-    let folder = duroxide_source().join("src/provider_validation");
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).expect("duroxide's validation folder") {
-        let path = entry.expect("a folder entry").path();
-        let module = path
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .expect("a name")
-            .to_owned();
-        if module == "mod" {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("a source file");
-        let functions = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("pub async fn "));
-        names.extend(functions.filter_map(|rest| {
-            let name = rest.split(['(', '<']).next()?;
-            // Helpers that run a whole module take no part.
-            (!name.starts_with("run_")).then(|| format!("{module}::{name}"))
-        }));
-    }
-    names
-}
-
-/// Where cargo keeps the source of duroxide, by cargo's own word.
-fn duroxide_source() -> std::path::PathBuf {
-    let output = std::process::Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--format-version=1",
-            "--offline",
-            "--filter-platform",
-            &host(),
-        ])
-        .arg("--manifest-path")
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-        .output()
-        .expect("cargo metadata runs");
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("cargo metadata answers with JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
-    let duroxide = packages
-        .iter()
-        .find(|package| package["name"] == "duroxide");
-    let manifest = duroxide.expect("duroxide is a dependency")["manifest_path"].as_str();
-    let manifest = std::path::Path::new(manifest.expect("a path"));
-    manifest.parent().expect("a folder").to_owned()
-}
-
-/// The platform of the tests; without it cargo wants the packages of all platforms.
-fn host() -> String {
-    let output = std::process::Command::new("rustc")
-        .arg("-vV")
-        .output()
-        .expect("rustc runs");
-    let text = String::from_utf8(output.stdout).expect("rustc answers with text");
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.expect("rustc names its host").to_owned()
 }

@@ -1,0 +1,162 @@
+//! Rows that cannot be read back are reported, never dropped, and hold nothing up for ever.
+
+use duroxide::EventKind;
+use duroxide::providers::{ExecutionMetadata, InstanceFilter, Provider, ProviderAdmin};
+
+use crate::support::database::TestSchema;
+use crate::support::items::{activity, create, event, fetch, fetch_work, metadata, start, started};
+
+/// A message that is not JSON, or JSON of no known kind, arrives as an error in the item: the
+/// attempts are counted, so that the runtime ends the instance as poisoned, and nothing is lost.
+#[tokio::test]
+async fn undecodable_message_is_reported_with_the_item() {
+    for damage in ["not JSON", "{\"NoSuchItem\":{}}"] {
+        let schema = TestSchema::new();
+        let provider = schema.provider().await;
+        create(&provider, "order").await;
+        provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        schema
+            .sql(&format!(
+                "UPDATE [$(schema)].orchestrator_queue SET payload = N'{damage}';"
+            ))
+            .await;
+        for attempt in 1..=3 {
+            let (item, token, attempts) = fetch(&provider).await.expect("the item, not an error");
+            assert_eq!((item.instance.as_str(), attempts), ("order", attempt));
+            let reason = item.history_error.expect("the reason");
+            assert!(!reason.is_empty());
+            provider
+                .abandon_orchestration_item(&token, None, false)
+                .await
+                .unwrap();
+        }
+        let left = "SELECT COUNT(*) FROM [$(schema)].orchestrator_queue;";
+        assert_eq!(schema.number(left).await, 1, "the message is still there");
+    }
+}
+
+/// An event that cannot be decoded is an error of the reads, not a gap in the history.
+#[tokio::test]
+async fn undecodable_event_fails_the_reads() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    schema
+        .sql("UPDATE [$(schema)].history SET payload = N'{\"type\":\"NoSuchEvent\"}';")
+        .await;
+    for result in [
+        provider.read("order").await,
+        provider.read_with_execution("order", 1).await,
+        provider.read_history("order").await,
+    ] {
+        assert!(!result.expect_err("an error").is_retryable());
+    }
+}
+
+/// An activity that cannot be decoded is an error, and the others are fetched all the same.
+#[tokio::test]
+async fn undecodable_activity_does_not_hold_up_the_others() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    for id in [1, 2] {
+        provider
+            .enqueue_for_worker(activity("order", id, ""))
+            .await
+            .unwrap();
+    }
+    schema
+        .sql("UPDATE [$(schema)].worker_queue SET payload = N'not JSON' WHERE activity_id = 1;")
+        .await;
+    let fetched = provider
+        .fetch_work_item(
+            crate::support::items::LEASE,
+            std::time::Duration::ZERO,
+            None,
+            &duroxide::providers::TagFilter::default(),
+        )
+        .await;
+    assert!(!fetched.expect_err("the first is damaged").is_retryable());
+    let (item, ..) = fetch_work(&provider).await.expect("the second");
+    assert_eq!(item, activity("order", 2, ""));
+    let left = "SELECT COUNT(*) FROM [$(schema)].worker_queue;";
+    assert_eq!(schema.number(left).await, 2, "nothing is lost");
+}
+
+/// An execution is completed when it ends in any way, and not while it is running.
+#[tokio::test]
+async fn every_end_of_an_execution_is_stamped() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    for status in ["Running", "Completed", "Failed", "ContinuedAsNew"] {
+        provider
+            .enqueue_for_orchestrator(start(status), None)
+            .await
+            .unwrap();
+        let (_, token, _) = fetch(&provider).await.expect("the start");
+        let ended = ExecutionMetadata {
+            status: Some(status.into()),
+            ..metadata()
+        };
+        let history = vec![started(status, "{}")];
+        provider
+            .ack_orchestration_item(&token, 1, history, vec![], vec![], ended, vec![])
+            .await
+            .unwrap();
+        let info = provider.get_execution_info(status, 1).await.unwrap();
+        assert_eq!(info.status, status);
+        assert_eq!(info.completed_at.is_some(), status != "Running", "{status}");
+    }
+}
+
+/// A purge takes what has ended and leaves alone what goes on at the same time.
+#[tokio::test]
+async fn purge_and_work_go_on_side_by_side() {
+    const INSTANCES: usize = 60;
+    let schema = TestSchema::new();
+    let provider = std::sync::Arc::new(schema.provider().await);
+    let worker = {
+        let provider = provider.clone();
+        tokio::spawn(async move {
+            for number in 0..INSTANCES {
+                let name = format!("order-{number}");
+                create(&*provider, &name).await;
+                provider
+                    .enqueue_for_orchestrator(start(&name), None)
+                    .await
+                    .unwrap();
+                let (item, token, _) = fetch(&*provider).await.expect("its own message");
+                assert_eq!(item.instance, name);
+                let kind = EventKind::OrchestrationCompleted {
+                    output: String::new(),
+                };
+                let ended = ExecutionMetadata {
+                    status: Some("Completed".into()),
+                    ..metadata()
+                };
+                let history = vec![event(&name, 2, kind)];
+                provider
+                    .ack_orchestration_item(&token, 1, history, vec![], vec![], ended, vec![])
+                    .await
+                    .expect("a purge does not disturb a turn");
+            }
+        })
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    let mut purged = 0;
+    while purged < INSTANCES as u64 {
+        let filter = InstanceFilter {
+            instance_ids: None,
+            completed_before: None,
+            limit: Some(5),
+        };
+        let result = provider.delete_instance_bulk(filter).await;
+        purged += result.expect("a purge").instances_deleted;
+        assert!(std::time::Instant::now() < deadline, "only {purged} purged");
+    }
+    worker.await.expect("the worker finished its work");
+    assert_eq!(purged, INSTANCES as u64);
+    assert!(provider.list_instances().await.unwrap().is_empty());
+}
