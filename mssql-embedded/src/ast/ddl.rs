@@ -222,8 +222,6 @@ pub enum IndexOption {
     /// `FILLFACTOR`, `PAD_INDEX`, `ONLINE`, `SORT_IN_TEMPDB`, `STATISTICS_NORECOMPUTE`,
     /// `DATA_COMPRESSION`, `OPTIMIZE_FOR_SEQUENTIAL_KEY`, `MAXDOP`: storage only.
     NoEffect,
-    /// `DROP_EXISTING = ON|OFF`.
-    DropExisting(bool),
 }
 
 /// `ALTER TABLE` actions.

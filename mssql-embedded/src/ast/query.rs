@@ -202,8 +202,6 @@ pub enum TableHint {
     XLock,
     /// `ROWLOCK`.
     RowLock,
-    /// `PAGLOCK`.
-    PagLock,
     /// `TABLOCK`.
     TabLock,
     /// `TABLOCKX`.

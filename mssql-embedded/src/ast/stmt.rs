@@ -167,8 +167,8 @@ pub enum SetOption {
     Language(String),
     /// `SET CONTEXT_INFO x`.
     ContextInfo(Expr),
-    /// `SET STATISTICS IO|TIME ON|OFF`: accepted (no observable effect on results).
-    Statistics(Vec<String>, bool),
+    /// `SET STATISTICS IO|TIME OFF`: they are never on.
+    Statistics,
 }
 
 /// Deadlock priorities.

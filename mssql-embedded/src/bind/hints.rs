@@ -57,7 +57,7 @@ fn set_lock(lock: &mut Hints, hint: &TableHint) {
         TableHint::TabLock => &mut lock.tablock,
         TableHint::TabLockX => &mut lock.tablockx,
         TableHint::NoWait => &mut lock.nowait,
-        // Row and page locks are what the engine takes anyway; the others are handled by the caller.
+        // Row locks are what the engine takes anyway; the others are handled by the caller.
         _ => return,
     };
     *flag = true;

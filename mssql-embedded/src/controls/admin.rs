@@ -162,6 +162,10 @@ impl ResultSink for FirstError {
         Ok(())
     }
 
+    fn flush(&mut self) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
     fn interrupted(&mut self) -> Option<Interrupt> {
         None
     }

@@ -13,6 +13,8 @@ const KNOWN: &[&str] = &[
     "IGNORE_CONSTRAINTS",
     "IGNORE_TRIGGERS",
     "NOEXPAND",
+    // Which rows share a page is a matter of storage, which the engine does not imitate.
+    "PAGLOCK",
     "SPATIAL_WINDOW_MAX_CELLS",
 ];
 
@@ -174,7 +176,6 @@ fn simple_hint(word: &str) -> Option<TableHint> {
         "UPDLOCK" => TableHint::UpdLock,
         "XLOCK" => TableHint::XLock,
         "ROWLOCK" => TableHint::RowLock,
-        "PAGLOCK" => TableHint::PagLock,
         "TABLOCK" => TableHint::TabLock,
         "TABLOCKX" => TableHint::TabLockX,
         "HOLDLOCK" | "SERIALIZABLE" => TableHint::HoldLock,

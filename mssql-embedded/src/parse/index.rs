@@ -7,17 +7,14 @@ use super::token::Tok;
 use crate::ast::{CreateIndex, Ddl, Ident, IndexColumn, IndexOption};
 use crate::error::SqlResult;
 
-/// Options that concern storage, build time or statistics only.
+/// Switches that concern storage, build time or statistics only.
 const NO_EFFECT: &[&str] = &[
-    "FILLFACTOR",
     "PAD_INDEX",
     "ONLINE",
     "SORT_IN_TEMPDB",
     "STATISTICS_NORECOMPUTE",
     "STATISTICS_INCREMENTAL",
-    "DATA_COMPRESSION",
     "OPTIMIZE_FOR_SEQUENTIAL_KEY",
-    "MAXDOP",
 ];
 
 impl Parser<'_> {
@@ -121,23 +118,44 @@ impl Parser<'_> {
         self.paren_list(|p| p.index_option(statement))
     }
 
+    /// `NONE`, `ROW` or `PAGE`; columnstore compression is another kind of table.
+    pub fn compression(&mut self) -> SqlResult<()> {
+        if self.kw_any(&["NONE", "ROW", "PAGE"]) {
+            self.advance();
+            return Ok(());
+        }
+        if self.kw_any(&["COLUMNSTORE", "COLUMNSTORE_ARCHIVE"]) {
+            return Err(self.unsupported(&format!("DATA_COMPRESSION = {}", self.upper())));
+        }
+        Err(self.fail())
+    }
+
     fn index_option(&mut self, statement: &str) -> SqlResult<IndexOption> {
         let word = self.upper();
         let name = self.any_word()?;
         self.expect(Tok::Eq)?;
-        if NO_EFFECT.contains(&word.as_str()) {
-            if self.is(Tok::Int) {
-                self.advance();
-            } else {
-                self.any_word()?;
-            }
-            return Ok(IndexOption::NoEffect);
-        }
         Ok(match word.as_str() {
+            _ if NO_EFFECT.contains(&word.as_str()) => {
+                self.on_off()?;
+                IndexOption::NoEffect
+            }
+            "FILLFACTOR" | "MAXDOP" => {
+                self.integer::<u8>()?;
+                IndexOption::NoEffect
+            }
+            "DATA_COMPRESSION" => {
+                self.compression()?;
+                IndexOption::NoEffect
+            }
             "ALLOW_PAGE_LOCKS" => IndexOption::AllowPageLocks(self.on_off()?),
             "ALLOW_ROW_LOCKS" => IndexOption::AllowRowLocks(self.on_off()?),
             "IGNORE_DUP_KEY" => IndexOption::IgnoreDupKey(self.on_off()?),
-            "DROP_EXISTING" => IndexOption::DropExisting(self.on_off()?),
+            "DROP_EXISTING" => {
+                if self.on_off()? {
+                    return Err(self.unsupported("DROP_EXISTING = ON"));
+                }
+                IndexOption::NoEffect
+            }
             "RESUMABLE" | "MAX_DURATION" | "XML_COMPRESSION" | "BUCKET_COUNT"
             | "COMPRESSION_DELAY" => {
                 return Err(self.unsupported(&format!("the index option {word}")));

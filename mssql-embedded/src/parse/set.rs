@@ -140,7 +140,12 @@ impl Parser<'_> {
                 _ => Err(p.fail()),
             }
         })?;
-        Ok(SetOption::Statistics(names, self.on_off()?))
+        // The figures would be sent as messages, and the engine has no such figures.
+        if self.on_off()? {
+            let name = names.first().map_or("", String::as_str);
+            return Err(self.unsupported(&format!("SET STATISTICS {name} ON")));
+        }
+        Ok(SetOption::Statistics)
     }
 
     fn isolation_level(&mut self) -> SqlResult<SetOption> {

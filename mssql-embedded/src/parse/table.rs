@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
         self.advance();
         self.expect(Tok::Eq)?;
-        self.any_word().map(drop)
+        self.compression()
     }
 
     /// `ON [PRIMARY]`, the only filegroup there is.

@@ -84,6 +84,8 @@ pub trait ResultSink {
     ) -> Result<(), Disconnected>;
     /// An ENVCHANGE.
     fn env_change(&mut self, change: &EnvChange) -> Result<(), Disconnected>;
+    /// Sends what has gathered without waiting for more (RAISERROR … WITH NOWAIT).
+    fn flush(&mut self) -> Result<(), Disconnected>;
     /// Whether the client has sent an attention or hung up; asked at statement ends, every few
     /// thousand rows, and about every 20 ms while waiting for a lock or in WAITFOR.
     fn interrupted(&mut self) -> Option<Interrupt>;

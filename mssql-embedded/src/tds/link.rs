@@ -179,6 +179,12 @@ impl Link {
         out.drain(kind, size, spid, &mut |bytes: &[u8]| self.write(bytes))
     }
 
+    /// Sends all there is of a response that goes on, the last packet short.
+    pub(crate) fn flush(&mut self, kind: PacketKind, out: &mut Outgoing) -> io::Result<()> {
+        let (size, spid) = (self.packet_size, self.spid);
+        out.flush(kind, size, spid, |bytes| self.write(bytes))
+    }
+
     /// Speaks TLS from the first byte on (TDS 8.0).
     pub(crate) fn start_tls(&mut self, config: &Arc<ServerConfig>) -> Result<(), LinkError> {
         let mut tls = ServerConnection::new(Arc::clone(config)).map_err(tls_failed)?;

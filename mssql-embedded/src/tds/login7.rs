@@ -8,10 +8,16 @@ use crate::session::LoginRequest;
 /// OptionFlags2: the client asks for ODBC defaults.
 #[cfg(test)]
 const ODBC: u8 = 0x02;
+/// OptionFlags1: big-endian integers, EBCDIC text, or floating-point numbers other than IEEE's.
+const FOREIGN_FORMATS: u8 = 0x0F;
+/// OptionFlags2: the login is that of a server, of a distributed query or of replication.
+const SERVER_LOGIN: u8 = 0x70;
 /// OptionFlags2: the client wants Windows authentication.
 const INTEGRATED_SECURITY: u8 = 0x80;
 /// OptionFlags3: the client wants to change its password while logging in.
 const CHANGE_PASSWORD: u8 = 0x01;
+/// OptionFlags3: the client wants an instance of its own.
+const USER_INSTANCE: u8 = 0x04;
 /// OptionFlags3: the extension block holds feature extensions.
 const EXTENSION: u8 = 0x10;
 
@@ -43,19 +49,12 @@ impl Login {
         let version = Version::from_login(fixed.u32()?).ok_or_else(too_old)?;
         let packet_size = fixed.u32()?;
         let _program_version_pid_connection = fixed.bytes(12)?;
-        let _flags1 = fixed.u8()?;
+        let flags1 = fixed.u8()?;
         let flags2 = fixed.u8()?;
         let _type_flags = fixed.u8()?;
         let flags3 = fixed.u8()?;
         let _time_zone_and_locale = fixed.bytes(8)?;
-        if flags2 & INTEGRATED_SECURITY != 0 {
-            return Err(untrusted());
-        }
-        if flags3 & CHANGE_PASSWORD != 0 {
-            return Err(SqlError::unsupported(
-                "changing a password while logging in",
-            ));
-        }
+        check_flags(flags1, flags2, flags3)?;
         let mut field = |units: usize| -> SqlResult<&[u8]> {
             let offset = usize::from(fixed.u16()?);
             let length = usize::from(fixed.u16()?) * units;
@@ -73,11 +72,15 @@ impl Login {
         let app_name = utf16_text(field(2)?);
         let _server_name = field(2)?;
         let extension = field(1)?;
-        // The library's name and the language are not looked at: us_english is all there is, and the
-        // login acknowledgement says so.
-        field(2)?;
-        field(2)?;
+        let _library_name = field(2)?;
+        check_language(&utf16_text(field(2)?))?;
         let database = utf16_text(field(2)?);
+        let _client_id = fixed.bytes(6)?;
+        let _sspi = fixed.bytes(4)?;
+        let _attach_offset = fixed.u16()?;
+        if fixed.u16()? > 0 {
+            return Err(SqlError::unsupported("attaching a database file"));
+        }
         let features = match flags3 & EXTENSION {
             0 => Features::default(),
             _ => Features::parse(message, extension)?,
@@ -99,6 +102,41 @@ impl Login {
             request,
         })
     }
+}
+
+/// Refuses what a login may ask for and the engine does not do.
+fn check_flags(flags1: u8, flags2: u8, flags3: u8) -> SqlResult<()> {
+    if flags2 & INTEGRATED_SECURITY != 0 {
+        return Err(untrusted());
+    }
+    let refused = [
+        (
+            flags1 & FOREIGN_FORMATS,
+            "a client of another byte order or character set",
+        ),
+        (
+            flags2 & SERVER_LOGIN,
+            "a login of another server or of replication",
+        ),
+        (
+            flags3 & CHANGE_PASSWORD,
+            "changing a password while logging in",
+        ),
+        (flags3 & USER_INSTANCE, "a user instance"),
+    ];
+    match refused.iter().find(|(asked, _)| *asked != 0) {
+        Some((_, what)) => Err(SqlError::unsupported(*what)),
+        None => Ok(()),
+    }
+}
+
+/// There are messages and date formats of one language only.
+fn check_language(name: &str) -> SqlResult<()> {
+    let known = ["", "us_english", "English"];
+    if known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    Err(SqlError::unsupported(format!("the login language {name}")))
 }
 
 #[derive(Default)]
@@ -241,5 +279,24 @@ pub(crate) mod tests {
         let mut windows = good.clone();
         windows[25] |= INTEGRATED_SECURITY;
         assert_eq!(Login::parse(&windows).unwrap_err().number, 18452);
+        for (at, flag, what) in [
+            (24, 0x01, "byte order"),
+            (25, 0x30, "replication"),
+            (27, CHANGE_PASSWORD, "password"),
+            (27, USER_INSTANCE, "user instance"),
+            (84, 1, "database file"),
+        ] {
+            let mut asking = good.clone();
+            asking[at] |= flag;
+            let refused = Login::parse(&asking).unwrap_err();
+            assert!(refused.message.contains(what), "{}", refused.message);
+        }
+        assert!(check_language("us_english").is_ok());
+        assert!(
+            check_language("Deutsch")
+                .unwrap_err()
+                .message
+                .contains("Deutsch")
+        );
     }
 }

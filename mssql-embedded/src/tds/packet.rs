@@ -164,6 +164,26 @@ impl Outgoing {
         sent
     }
 
+    /// Hands all there is to `send`, as packets of a response that goes on.
+    pub(crate) fn flush<E>(
+        &mut self,
+        kind: PacketKind,
+        size: usize,
+        spid: u16,
+        mut send: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.drain(kind, size, spid, &mut send)?;
+        if self.len() == 0 {
+            return Ok(());
+        }
+        let id = self.take_id();
+        let head = header(kind, false, self.buffer.len(), spid, id);
+        self.buffer[..HEADER].copy_from_slice(&head);
+        let sent = send(&self.buffer);
+        self.buffer.truncate(HEADER);
+        sent
+    }
+
     /// Hands every packet that is surely not the last one to `send`, several at a time.
     pub(crate) fn drain<E>(
         &mut self,

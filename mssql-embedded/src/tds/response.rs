@@ -236,6 +236,14 @@ impl ResultSink for Response {
         Ok(())
     }
 
+    fn flush(&mut self) -> Result<(), Disconnected> {
+        self.release();
+        self.drained += self.out.len() as u64;
+        self.link
+            .flush(PacketKind::Response, &mut self.out)
+            .map_err(|_| Disconnected)
+    }
+
     fn traffic(&mut self) -> Traffic {
         // The DONE that is held back will be sent as well.
         let held = u64::from(self.held.is_some()) * token::DONE_BYTES;

@@ -212,7 +212,13 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        let StmtKind::RaisError { seterror, .. } = &stmt.kind else {
+        let StmtKind::RaisError {
+            nowait,
+            log,
+            seterror,
+            ..
+        } = &stmt.kind
+        else {
             return Ok(Flow::Next);
         };
         let values = self.values(stmt, module, frame)?;
@@ -240,17 +246,36 @@ impl Interp<'_> {
         let text = crate::func::format_message(&format, &args)?;
         let number = 50000;
         let error = SqlError::with(number, severity, state, text);
-        if severity > 18 {
-            return Err(SqlError::unsupported("RAISERROR with a severity above 18").into());
-        }
+        check_log(severity, *log, self.core.sysadmin)?;
         if severity <= 10 {
             let mut info = error.at(stmt.pos.line);
             info.procedure.clone_from(&frame.procedure_name);
             self.send_message(&info)?;
             self.core.error = if *seterror { number } else { 0 };
             self.core.rowcount = 0;
+            if *nowait {
+                self.sink.flush()?;
+            }
             return Ok(Flow::Next);
         }
         Err(Failure::Error(error, Origin::RaisError))
     }
+}
+
+/// The log is for administrators, and fatal errors must go there. The engine keeps no log, so that is
+/// all there is to WITH LOG.
+fn check_log(severity: u8, log: bool, sysadmin: bool) -> Result<(), SqlError> {
+    if severity > 18 && !(log && sysadmin) {
+        return Err(SqlError::new(
+            2754,
+            "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.",
+        ));
+    }
+    if log && !sysadmin {
+        return Err(SqlError::new(
+            2778,
+            "Only System Administrator can specify WITH LOG option for RAISERROR command.",
+        ));
+    }
+    Ok(())
 }

@@ -94,7 +94,7 @@ impl Interp<'_> {
             SetOption::ContextInfo(_) => {
                 return Err(SqlError::unsupported("SET CONTEXT_INFO").into());
             }
-            SetOption::Statistics(..) => {}
+            SetOption::Statistics => {}
         }
         self.core.rowcount = 0;
         self.core.error = 0;
@@ -117,12 +117,8 @@ impl Interp<'_> {
             | "CONCAT_NULL_YIELDS_NULL"
             | "ANSI_NULL_DFLT_ON"
                 if on => {}
-            "ANSI_DEFAULTS" if on => {
-                s.quoted_identifier = true;
-                s.ansi_nulls = true;
-                s.ansi_warnings = true;
-            }
             "NUMERIC_ROUNDABORT"
+            | "ARITHIGNORE"
             | "CURSOR_CLOSE_ON_COMMIT"
             | "ANSI_NULL_DFLT_OFF"
             | "PARSEONLY"
