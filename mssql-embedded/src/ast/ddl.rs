@@ -215,8 +215,6 @@ pub struct CreateIndex {
 pub enum IndexOption {
     /// `ALLOW_PAGE_LOCKS = ON|OFF`.
     AllowPageLocks(bool),
-    /// `ALLOW_ROW_LOCKS = ON|OFF`.
-    AllowRowLocks(bool),
     /// `IGNORE_DUP_KEY = ON|OFF`.
     IgnoreDupKey(bool),
     /// `FILLFACTOR`, `PAD_INDEX`, `ONLINE`, `SORT_IN_TEMPDB`, `STATISTICS_NORECOMPUTE`,

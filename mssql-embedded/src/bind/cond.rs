@@ -181,11 +181,13 @@ impl<'a> Binder<'a> {
             None => None,
         };
         let collation = text.ty.collation().unwrap_or(self.ctx.database.collation);
+        let blanks = !text.ty.is_unicode() && !pattern.ty.is_unicode();
         Ok(Cond::Like {
             expr: text.expr,
             pattern: pattern.expr,
             escape,
             collation,
+            blanks,
         })
     }
 }

@@ -147,7 +147,12 @@ impl<'a> Binder<'a> {
             Resolved::View(view) => {
                 let query = self.bind_view(view)?;
                 let exposed = alias.map_or(&view.name, |a| &a.name);
-                self.add_query(query, exposed, alias.is_some())
+                let rel = self.add_query(query, exposed, alias.is_some())?;
+                let schema = self.ctx.database.schemas.get(&view.schema_id);
+                if let (None, Some(schema)) = (alias, schema) {
+                    self.qualify(&schema.name);
+                }
+                Ok(rel)
             }
             Resolved::System(view) => self.add_system_view(view, alias),
         }

@@ -127,11 +127,6 @@ pub(super) fn add_index(
             _ => None,
         })
         .unwrap_or(false),
-        allow_row_locks: option(|o| match o {
-            IndexOption::AllowRowLocks(on) => Some(*on),
-            _ => None,
-        })
-        .unwrap_or(true),
         allow_page_locks: option(|o| match o {
             IndexOption::AllowPageLocks(on) => Some(*on),
             _ => None,

@@ -50,5 +50,5 @@ pub use index_def::{index_from_ast, key_size_warning};
 pub use names::fold;
 pub use rules::{bind_default, bind_row_rules};
 pub use table_def::{TableName, columns_from_ast, table_def_from_ast};
-pub use typing::{resolve_collation, resolve_type};
+pub use typing::{named_collation, resolve_collation, resolve_type};
 pub use variables::VariableMap;

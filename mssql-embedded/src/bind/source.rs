@@ -143,17 +143,29 @@ impl<'a> Binder<'a> {
                 identity: false,
             })
             .collect();
-        let own = view.name.rsplit('.').next().unwrap_or(view.name);
+        let (schema, own) = view.name.split_once('.').unwrap_or(("sys", view.name));
         let exposed = alias.map_or(own, |a| a.name.as_str());
-        self.add_other(
+        let rel = self.add_other(
             |base| Node::SystemView {
                 view: view.clone(),
                 base,
             },
             columns,
             exposed,
-            true,
-        )
+            alias.is_some(),
+        )?;
+        if alias.is_none() {
+            self.qualify(schema);
+        }
+        Ok(rel)
+    }
+
+    /// Lets the columns of the source added last be named with its schema and this database.
+    pub(super) fn qualify(&mut self, schema: &str) {
+        let database = self.ctx.database.name.clone();
+        if let Some(source) = self.scope().sources.last_mut() {
+            source.qualifier = Some((schema.to_owned(), database));
+        }
     }
 
     /// Adds a source that is read from its beginning; `node` makes its operator from the first slot.

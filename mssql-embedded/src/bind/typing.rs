@@ -149,9 +149,30 @@ pub fn resolve_collation(name: &Ident, default: Collation) -> SqlResult<Collatio
     if name.name.eq_ignore_ascii_case("database_default") {
         return Ok(default);
     }
-    Collation::by_name(&name.name).ok_or_else(|| {
-        SqlError::with(448, 16, 3, format!("Invalid collation '{}'.", name.name)).at(name.pos.line)
-    })
+    named_collation(&name.name).map_err(|error| error.at(name.pos.line))
+}
+
+/// A collation by its name.
+///
+/// # Errors
+///
+/// 448 for what cannot be a collation. SQL Server has thousands; one that is built like their names and
+/// that the engine does not have is refused.
+pub fn named_collation(name: &str) -> SqlResult<Collation> {
+    if let Some(known) = Collation::by_name(name) {
+        return Ok(known);
+    }
+    let upper = name.to_ascii_uppercase();
+    let built = ["_BIN", "_BIN2", "_CI_AI", "_CI_AS", "_CS_AI", "_CS_AS"];
+    if built.iter().any(|part| upper.contains(part)) {
+        return Err(SqlError::unsupported(format!("the collation {name}")));
+    }
+    Err(SqlError::with(
+        448,
+        16,
+        3,
+        format!("Invalid collation '{name}'."),
+    ))
 }
 
 /// The type of a declaration or CAST.

@@ -179,6 +179,18 @@ impl VariableMap {
         }
     }
 
+    /// A scalar variable that is assigned to.
+    ///
+    /// # Errors
+    ///
+    /// 137 when it is not declared, with the state that SQL Server gives in this place.
+    pub fn target(&self, name: &str, pos: Pos) -> SqlResult<&ScalarVariable> {
+        self.scalar(name, pos).map_err(|mut error| {
+            error.state = 1;
+            error
+        })
+    }
+
     /// A scalar variable by name, wherever it is declared.
     ///
     /// # Errors

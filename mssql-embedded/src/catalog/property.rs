@@ -187,7 +187,7 @@ fn index_property(call: &Call<'_>) -> SqlResult<Option<Value>> {
         "isunique" => bit(index.unique),
         "indexid" => Ok(Some(Value::Int(i64::from(index.index_id)))),
         "ispagelockdisallowed" => bit(!index.allow_page_locks),
-        "isrowlockdisallowed" => bit(!index.allow_row_locks),
+        "isrowlockdisallowed" => bit(false),
         _ => Ok(None),
     }
 }

@@ -92,8 +92,6 @@ pub struct IndexDef {
     pub filter: Option<(Arc<ast::Condition>, String)>,
     /// IGNORE_DUP_KEY.
     pub ignore_dup_key: bool,
-    /// ALLOW_ROW_LOCKS.
-    pub allow_row_locks: bool,
     /// ALLOW_PAGE_LOCKS.
     pub allow_page_locks: bool,
 }

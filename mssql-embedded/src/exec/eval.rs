@@ -170,6 +170,7 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
             pattern,
             escape,
             collation,
+            blanks,
         } => {
             let text = eval(expr, env)?;
             let pattern = eval(pattern, env)?;
@@ -185,7 +186,7 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
                 Some(Value::Str(e)) => Some(&e[..]),
                 Some(_) => return Ok(None),
             };
-            like(text, pattern, escape, *collation).map(Some)
+            like(text, pattern, escape, *collation, *blanks).map(Some)
         }
         Cond::Exists(query) => {
             let mut run = QueryRun::open(query, env)?;

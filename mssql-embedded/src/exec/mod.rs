@@ -15,5 +15,5 @@ mod statement;
 pub use dml::{DmlResult, run_delete, run_insert, run_update};
 pub use env::{Env, Frame};
 pub use eval::{eval, test};
-pub use query::{QueryRun, collect};
+pub use query::{QueryRun, collect, collect_into};
 pub use row::{check_row, constant, convert, qualifies};

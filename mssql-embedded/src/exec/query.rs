@@ -1,7 +1,7 @@
 //! Running a query: its buffer, its operators, its outputs.
 
 use crate::error::SqlResult;
-use crate::plan::Query;
+use crate::plan::{Node, Query};
 use crate::value::Value;
 
 use super::op::{self, Operator};
@@ -83,8 +83,39 @@ fn lend(env: &mut Env<'_, '_>, level: usize, buffer: &mut Vec<Value>) {
 
 /// Runs a query to its end and returns its rows.
 pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
-    let mut run = QueryRun::open(query, env)?;
     let mut rows = Vec::new();
+    collect_into(query, env, &mut rows)?;
+    Ok(rows)
+}
+
+/// Runs a query to its end and adds its rows to `rows`. When it fails, those that came before the
+/// error stay there, unless the query sorts: a sort computes every row before it gives the first.
+pub fn collect_into(
+    query: &Query,
+    env: &mut Env<'_, '_>,
+    rows: &mut Vec<Vec<Value>>,
+) -> SqlResult<()> {
+    let result = gather(query, env, rows);
+    if result.is_err() && sorts(&query.root) {
+        rows.clear();
+    }
+    result
+}
+
+/// Whether all rows are there before the first one is given.
+fn sorts(node: &Node) -> bool {
+    match node {
+        Node::Sort { .. } => true,
+        Node::Filter { input, .. }
+        | Node::Compute { input, .. }
+        | Node::Top { input, .. }
+        | Node::Offset { input, .. } => sorts(input),
+        _ => false,
+    }
+}
+
+fn gather(query: &Query, env: &mut Env<'_, '_>, rows: &mut Vec<Vec<Value>>) -> SqlResult<()> {
+    let mut run = QueryRun::open(query, env)?;
     let mut out = Vec::with_capacity(query.output.len());
     while run.next(env, &mut out)? {
         rows.push(std::mem::replace(
@@ -92,5 +123,5 @@ pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Vec<Vec<Value>
             Vec::with_capacity(query.output.len()),
         ));
     }
-    Ok(rows)
+    Ok(())
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::error::{SqlError, SqlResult};
 use crate::value::Collation;
+use crate::value::text::trim_end;
 
 /// One element of a pattern.
 enum Token {
@@ -166,7 +167,8 @@ fn parse_set(rest: &[u16], escape: Option<u16>) -> Option<(Token, usize)> {
     }
 }
 
-/// Whether `text LIKE pattern [ESCAPE escape]`.
+/// Whether `text LIKE pattern [ESCAPE escape]`. With `blanks`, those at the end of the text need no
+/// match, as for VARCHAR.
 ///
 /// # Errors
 ///
@@ -176,8 +178,17 @@ pub fn like(
     pattern: &[u16],
     escape: Option<&[u16]>,
     collation: Collation,
+    blanks: bool,
 ) -> SqlResult<bool> {
-    Ok(Pattern::new(pattern, escape, collation)?.matches(text))
+    let pattern = Pattern::new(pattern, escape, collation)?;
+    let shortest = if blanks {
+        trim_end(text).len()
+    } else {
+        text.len()
+    };
+    Ok((shortest..=text.len())
+        .rev()
+        .any(|length| pattern.matches(&text[..length])))
 }
 
 #[cfg(test)]
@@ -229,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_long_escape_is_refused() {
-        let error = like(&[], &[], Some(&[1, 2]), Collation::Bin2).unwrap_err();
+        let error = like(&[], &[], Some(&[1, 2]), Collation::Bin2, false).unwrap_err();
         assert_eq!(error.number, 506);
     }
 }

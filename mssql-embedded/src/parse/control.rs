@@ -229,6 +229,10 @@ impl Parser<'_> {
 
     pub fn kill(&mut self) -> SqlResult<StmtKind> {
         self.advance();
-        self.signed_integer().map(StmtKind::Kill)
+        let session = self.signed_integer()?;
+        if self.kw("WITH") && self.kw_at(1, "STATUSONLY") {
+            return Err(self.unsupported("KILL … WITH STATUSONLY"));
+        }
+        Ok(StmtKind::Kill(session))
     }
 }

@@ -205,3 +205,11 @@ pub(super) fn expected(near: &str, wanted: &str, line: u32) -> SqlError {
     let message = format!("Incorrect syntax near '{near}', expected '{wanted}'.");
     syntax(1035, 10, line, message)
 }
+
+pub(super) fn too_much_recursion(limit: u32, line: u32) -> SqlError {
+    let message = format!(
+        "The value {limit} specified for the MAXRECURSION option exceeds the allowed maximum of \
+         32767."
+    );
+    syntax(310, 1, line, message)
+}

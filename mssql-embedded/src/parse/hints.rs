@@ -18,9 +18,16 @@ const KNOWN: &[&str] = &[
     "SPATIAL_WINDOW_MAX_CELLS",
 ];
 
+/// The highest MAXRECURSION.
+const RECURSION_MAX: u32 = 32_767;
+
 impl Parser<'_> {
     /// `WITH (hints)`, or the older `(hints)`; empty when neither follows.
     pub fn table_hints(&mut self) -> SqlResult<Vec<TableHint>> {
+        // The end of a view, not a hint.
+        if self.kw("WITH") && self.kw_at(1, "CHECK") {
+            return Ok(Vec::new());
+        }
         if self.eat_kw("WITH") {
             if !self.is(Tok::LParen) && self.is_ident() {
                 let token = self.peek();
@@ -126,7 +133,11 @@ impl Parser<'_> {
             }
             ("MAXRECURSION", _) => {
                 take(self, 1);
-                QueryHint::MaxRecursion(self.integer()?)
+                let limit: u32 = self.integer()?;
+                if limit > RECURSION_MAX {
+                    return Err(errors::too_much_recursion(limit, self.line()));
+                }
+                QueryHint::MaxRecursion(limit)
             }
             ("FORCE", "ORDER") => {
                 take(self, 2);

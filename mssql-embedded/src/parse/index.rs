@@ -137,6 +137,9 @@ impl Parser<'_> {
         Ok(match word.as_str() {
             _ if NO_EFFECT.contains(&word.as_str()) => {
                 self.on_off()?;
+                if self.is(Tok::LParen) {
+                    return Err(self.unsupported("WAIT_AT_LOW_PRIORITY"));
+                }
                 IndexOption::NoEffect
             }
             "FILLFACTOR" | "MAXDOP" => {
@@ -148,7 +151,13 @@ impl Parser<'_> {
                 IndexOption::NoEffect
             }
             "ALLOW_PAGE_LOCKS" => IndexOption::AllowPageLocks(self.on_off()?),
-            "ALLOW_ROW_LOCKS" => IndexOption::AllowRowLocks(self.on_off()?),
+            "ALLOW_ROW_LOCKS" => {
+                // Without row locks SQL Server locks pages, which the engine does not imitate.
+                if !self.on_off()? {
+                    return Err(self.unsupported("ALLOW_ROW_LOCKS = OFF"));
+                }
+                IndexOption::NoEffect
+            }
             "IGNORE_DUP_KEY" => IndexOption::IgnoreDupKey(self.on_off()?),
             "DROP_EXISTING" => {
                 if self.on_off()? {

@@ -123,6 +123,8 @@ pub enum Cond {
         escape: Option<Scalar>,
         /// The collation that compares.
         collation: Collation,
+        /// Neither side is Unicode: blanks at the end of the text need no match.
+        blanks: bool,
     },
     /// `EXISTS (…)`.
     Exists(Box<Query>),

@@ -48,7 +48,6 @@ pub fn index(index_id: i32, unique: bool, keys: &[usize]) -> IndexDef {
         include: Vec::new(),
         filter: None,
         ignore_dup_key: false,
-        allow_row_locks: true,
         allow_page_locks: true,
     }
 }

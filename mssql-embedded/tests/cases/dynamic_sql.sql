@@ -81,3 +81,10 @@ SELECT @@ROWCOUNT AS n;
 -- expect row: 3
 -- expect set
 -- expect row: 3
+
+-- case: insert_exec_cannot_roll_back
+CREATE TABLE [$(s)].t (a INT);
+GO
+BEGIN TRAN;
+INSERT [$(s)].t EXEC (N'SELECT 1; ROLLBACK;');
+-- expect error 3915 16 0 Cannot use the ROLLBACK statement within an INSERT-EXEC statement.

@@ -168,3 +168,22 @@ DROP TABLE [$(s)].t;
 CREATE TABLE [$(s)].t (a INT SPARSE NULL);
 SELECT is_sparse FROM sys.columns WHERE object_id = OBJECT_ID(N'[$(s)].t');
 -- expect row: 1
+
+-- case: system_procedures
+-- embedded refuses the system procedure sp_helptext
+CREATE PROCEDURE [$(s)].p AS SELECT 1;
+GO
+EXEC sp_helptext N'[$(s)].p';
+-- expect row: 'CREATE PROCEDURE [$(s)].p AS SELECT 1;\n'
+
+-- case: collations
+-- embedded refuses the collation Turkish_CI_AS
+SELECT CASE WHEN 'i' COLLATE Turkish_CI_AS = 'I' THEN 1 ELSE 0 END;
+-- expect row: 0
+
+-- case: row_locks_off
+-- embedded refuses ALLOW_ROW_LOCKS = OFF
+CREATE TABLE [$(s)].t (a INT);
+CREATE INDEX ix ON [$(s)].t (a) WITH (ALLOW_ROW_LOCKS = OFF);
+SELECT allow_row_locks FROM sys.indexes WHERE object_id = OBJECT_ID(N'[$(s)].t') AND name = N'ix';
+-- expect row: 0

@@ -142,3 +142,13 @@ SELECT 'a' + N'b' AS a;
 SELECT HASHBYTES('SHA2_256', 'abc') AS a, HASHBYTES('MD5', 'abc') AS b;
 -- expect columns: a varbinary, b varbinary
 -- expect row: 0xBA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD | 0x900150983CD24FB0D6963F7D28E17F72
+
+-- case: like_ignores_trailing_blanks_of_varchar
+SELECT CASE WHEN CAST('King' AS CHAR(10)) LIKE '%ing' THEN 1 ELSE 0 END,
+       CASE WHEN CAST(N'King' AS NCHAR(10)) LIKE N'%ing' THEN 1 ELSE 0 END,
+       CASE WHEN 'abc  ' LIKE 'abc' THEN 1 ELSE 0 END,
+       CASE WHEN 'abc' LIKE 'abc ' THEN 1 ELSE 0 END,
+       CASE WHEN N'abc  ' LIKE 'abc' THEN 1 ELSE 0 END,
+       CASE WHEN 'abc  ' LIKE N'abc' THEN 1 ELSE 0 END,
+       CASE WHEN 'abc ' LIKE 'abc_' THEN 1 ELSE 0 END;
+-- expect row: 1 | 0 | 1 | 0 | 0 | 0 | 1

@@ -101,7 +101,7 @@ pub fn indexes(s: &Source<'_>) -> Rows {
                 bit(primary),
                 bit(i.constraint.is_some() && !primary),
                 bit(false),
-                bit(i.allow_row_locks),
+                bit(true),
                 bit(i.allow_page_locks),
                 bit(i.filter.is_some()),
                 i.filter.as_ref().map_or(Value::Null, |(_, f)| text(f)),

@@ -68,8 +68,7 @@ pub fn create(name: &Ident, collate: Option<&Ident>, env: &mut Env<'_, '_>) -> S
 }
 
 fn collation(name: &str) -> SqlResult<Collation> {
-    Collation::by_name(name)
-        .ok_or_else(|| SqlError::with(448, 16, 3, format!("Invalid collation '{name}'.")))
+    crate::bind::named_collation(name)
 }
 
 /// DROP DATABASE.

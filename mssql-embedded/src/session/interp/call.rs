@@ -7,7 +7,7 @@ use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
 use crate::catalog::Param;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
-use crate::session::{Module, RpcParam, module_of, text_of};
+use crate::session::{Done, DoneKind, Module, RpcParam, module_of, text_of};
 use crate::storage::LocalTable;
 use crate::value::{CastMode, DataType, Value, cast};
 
@@ -31,6 +31,9 @@ pub struct Returned {
     /// Final values of the parameters, in their order.
     pub params: Vec<(Param, Value)>,
 }
+
+/// CurCmd of EXECUTE.
+const EXECUTE: u16 = 0xE0;
 
 /// Procedures may nest this deep.
 const MAX_NESTING: u32 = 32;
@@ -87,6 +90,7 @@ impl Interp<'_> {
     ) -> Result<(), Failure> {
         let passed = args.clone();
         let returned = self.call(name, args, frame)?;
+        self.tell_status(returned.status, frame)?;
         if let Some(variable) = &exec.return_into {
             assign(
                 frame,
@@ -111,6 +115,22 @@ impl Interp<'_> {
             };
             assign(frame, target, value, &param.ty)?;
         }
+        Ok(())
+    }
+
+    /// A procedure called by the batch itself ends as one called by RPC: with its return status.
+    fn tell_status(&mut self, status: i32, frame: &Frame) -> Result<(), Failure> {
+        if self.rpc || frame.depth > 0 || self.capture.is_some() {
+            return Ok(());
+        }
+        self.sink.return_status(status)?;
+        self.ended = true;
+        self.sink.done(Done {
+            kind: DoneKind::Procedure,
+            rows: None,
+            error: false,
+            command: EXECUTE,
+        })?;
         Ok(())
     }
 
@@ -181,7 +201,10 @@ impl Interp<'_> {
         }
         let mut frame = new_frame(&module, caller.depth + 1, caller.user);
         frame.chain_owner = owner;
-        bind_arguments(&module, &args, &mut frame)?;
+        bind_arguments(&module, &args, &mut frame).map_err(|mut error| {
+            error.procedure.clone_from(&module.qualified);
+            error
+        })?;
         let status = self.run_module(&module, &mut frame, true)?;
         let params = module.params.iter().cloned().zip(frame.values).collect();
         Ok(Returned { status, params })
@@ -222,7 +245,7 @@ impl Interp<'_> {
                 ),
             );
             let mut error = error;
-            error.procedure.clone_from(&module.name);
+            error.procedure.clone_from(&module.qualified);
             if self.core.try_depth > 0 {
                 return Err(Failure::Error(error, super::Origin::Statement));
             }
@@ -269,7 +292,7 @@ pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
             .collect(),
         scope_identity: Value::Null,
         procedure: module.procedure,
-        procedure_name: module.name.clone(),
+        procedure_name: module.qualified.clone(),
         chain_owner: None,
         user,
         depth,

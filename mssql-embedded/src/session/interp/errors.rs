@@ -94,8 +94,10 @@ impl Interp<'_> {
                 _ => self.attention(),
             });
         }
-        let mut error = error.at(stmt.pos.line);
+        let mut error = error;
+        // An error that names its procedure already knows its line, which is 0 for the call as a whole.
         if error.procedure.is_empty() {
+            error = error.at(stmt.pos.line);
             error.procedure.clone_from(&frame.procedure_name);
         }
         self.core.error = error.number;

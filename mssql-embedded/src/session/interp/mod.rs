@@ -2,30 +2,32 @@
 
 pub mod call;
 mod errors;
+mod evaluate;
 mod impersonate;
 mod observe;
 mod query;
 mod set;
 mod system;
+mod system_names;
 mod transaction;
+mod variables;
 
 use std::sync::Arc;
 
 use crate::access::{Latch, Stats};
-use crate::ast::{Declaration, Expr, ExprKind, Stmt, StmtKind};
-use crate::bind::{self, BindContext};
-use crate::error::{SqlError, SqlResult};
-use crate::exec::{Env, Frame, eval, test};
-use crate::plan::{Bound, BoundKind, Typed};
-use crate::value::precedence::check_implicit;
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::ast::{Stmt, StmtKind};
+use crate::error::SqlError;
+use crate::exec::{Frame, test};
+use crate::plan::BoundKind;
+use crate::value::Value;
 
-use super::module::is_current;
 use super::{Core, Disconnected, Done, DoneKind, Interrupt, Module, ResultSink};
 
 use errors::Origin;
 pub use errors::Stop;
+pub use evaluate::bind_one;
 pub(super) use observe::Observed;
+pub use variables::assign;
 
 /// How a statement hands on control.
 #[derive(Debug, PartialEq)]
@@ -191,83 +193,6 @@ impl Interp<'_> {
         }
     }
 
-    /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
-    /// open transaction or one of its own.
-    pub fn evaluate<T>(
-        &mut self,
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-        f: impl FnOnce(&Bound, &mut Env<'_, '_>) -> SqlResult<T>,
-    ) -> Result<T, Failure> {
-        let engine = Arc::clone(&self.core.engine);
-        let mut f = Some(f);
-        loop {
-            let latch = Latch::new(&engine);
-            let bound = self.bound(stmt, module, frame, &latch)?;
-            let outcome = self.within(latch, frame, |env| {
-                env.lock_schemas(&bound.depends)?;
-                // Waiting for another session's DDL may have outdated the plan: bind anew.
-                if !is_current(&bound, &env.latch, &env.core.database) {
-                    return Ok(None);
-                }
-                super::permission::check(&bound.requires, env)?;
-                match f.take() {
-                    Some(f) => f(&bound, env).map(Some),
-                    None => Ok(None),
-                }
-            })?;
-            if let Some(value) = outcome {
-                return Ok(value);
-            }
-        }
-    }
-
-    fn bound(
-        &self,
-        stmt: &Stmt,
-        module: &Module,
-        frame: &Frame,
-        latch: &Latch<'_>,
-    ) -> Result<Arc<Bound>, Failure> {
-        if let Some(bound) = module.bound(stmt.pos.offset, latch, &self.core.database) {
-            return Ok(bound);
-        }
-        let bound = bind_one(stmt, module, self.core, frame, latch)
-            .map_err(|e| Failure::Error(e, Origin::Compile))?;
-        let bound = Arc::new(bound);
-        module.keep(stmt.pos.offset, Arc::clone(&bound));
-        Ok(bound)
-    }
-
-    /// Runs `f` under the latch with a transaction: the user's, or one that ends with `f`. A failure
-    /// undoes what `f` wrote.
-    pub fn within<'e, T>(
-        &mut self,
-        latch: Latch<'e>,
-        frame: &mut Frame,
-        f: impl FnOnce(&mut Env<'_, 'e>) -> SqlResult<T>,
-    ) -> Result<T, Failure> {
-        let sink = &mut *self.sink;
-        let mut interrupted = || sink.interrupted();
-        let now = self.core.engine.clock.now_utc();
-        let mut env = Env {
-            latch,
-            core: self.core,
-            frame,
-            rows: Vec::new(),
-            working: Vec::new(),
-            interrupted: &mut interrupted,
-            stats: Stats::default(),
-            now,
-            snapshot: None,
-        };
-        let result = env.statement(f);
-        self.stats.add(&env.stats);
-        drop(env);
-        result.map_err(Failure::from)
-    }
-
     fn run_try(
         &mut self,
         body: &[Stmt],
@@ -352,118 +277,6 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
-    /// The bound values of a statement.
-    pub fn values(
-        &mut self,
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-    ) -> Result<Vec<(Value, DataType)>, Failure> {
-        self.evaluate(stmt, module, frame, |bound, env| {
-            let BoundKind::Scalars(list) = &bound.kind else {
-                return Ok(Vec::new());
-            };
-            list.iter()
-                .map(|Typed { expr, ty, .. }| Ok((eval(expr, env)?, ty.clone())))
-                .collect()
-        })
-    }
-
-    fn declare(
-        &mut self,
-        list: &[Declaration],
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-    ) -> Result<Flow, Failure> {
-        // One at a time: an initial value may use a variable declared before it in the same list.
-        let initial = list
-            .iter()
-            .filter(|d| matches!(d, Declaration::Scalar { value: Some(_), .. }));
-        for (i, declaration) in initial.enumerate() {
-            let Declaration::Scalar { name, .. } = declaration else {
-                continue;
-            };
-            let (value, from) = self.evaluate(stmt, module, frame, |bound, env| {
-                let BoundKind::Scalars(list) = &bound.kind else {
-                    return Ok((Value::Null, DataType::Null));
-                };
-                Ok((eval(&list[i].expr, env)?, list[i].ty.clone()))
-            })?;
-            assign(frame, name, &value, &from)?;
-            self.core.rowcount = 1;
-        }
-        self.core.error = 0;
-        Ok(Flow::Next)
-    }
-
-    fn set_variable(
-        &mut self,
-        name: &str,
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-    ) -> Result<Flow, Failure> {
-        for (value, from) in self.values(stmt, module, frame)? {
-            assign(frame, name, &value, &from)?;
-        }
-        self.core.rowcount = 1;
-        self.core.error = 0;
-        Ok(Flow::Next)
-    }
-
-    fn return_status(
-        &mut self,
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-    ) -> Result<Flow, Failure> {
-        let values = self.values(stmt, module, frame)?;
-        let status = match values.first() {
-            None => 0,
-            Some((value, from)) => match cast(value, from, &DataType::Int, None, CastMode::Assign)?
-            {
-                Value::Int(n) => n as i32,
-                _ => {
-                    self.null_status(stmt, frame)?;
-                    0
-                }
-            },
-        };
-        Ok(Flow::Return(status))
-    }
-
-    /// A procedure that returns NULL returns 0, and says so.
-    fn null_status(&mut self, stmt: &Stmt, frame: &Frame) -> Result<(), Failure> {
-        let name = &frame.procedure_name;
-        let short = name.rsplit('.').next().unwrap_or(name);
-        let text = format!(
-            "The '{short}' procedure attempted to return a status of NULL, which is not allowed. A status of 0 will be returned instead."
-        );
-        let mut notice = SqlError::with(282, 10, 1, text).at(stmt.pos.line);
-        notice.procedure.clone_from(name);
-        self.send_message(&notice)?;
-        Ok(())
-    }
-
-    fn print(
-        &mut self,
-        stmt: &Stmt,
-        module: &Arc<Module>,
-        frame: &mut Frame,
-    ) -> Result<Flow, Failure> {
-        let text = match self.values(stmt, module, frame)?.first() {
-            Some((value, from)) => super::text_of(value, from, 4000)?,
-            None => String::new(),
-        };
-        let mut message = SqlError::with(0, 0, 1, text).at(stmt.pos.line);
-        message.procedure.clone_from(&frame.procedure_name);
-        self.send_message(&message)?;
-        self.core.rowcount = 0;
-        self.core.error = 0;
-        Ok(Flow::Next)
-    }
-
     /// Sends a message to the client.
     pub fn send_message(&mut self, message: &SqlError) -> Result<(), Disconnected> {
         self.ended = false;
@@ -499,74 +312,7 @@ impl Interp<'_> {
 /// CurCmd of a SELECT.
 pub const SELECT: u16 = 0xC1;
 
-/// Assigns to a variable by name; text that is too long is cut without a word, as SQL Server does.
-pub fn assign(frame: &mut Frame, name: &str, value: &Value, from: &DataType) -> SqlResult<()> {
-    let variable = frame.variables.scalar_named(name)?;
-    check_implicit(from, &variable.ty)?;
-    frame.values[variable.slot] = cast(value, from, &variable.ty, None, CastMode::Assign)?;
-    Ok(())
-}
-
 fn find_label(list: &[Stmt], label: &str) -> Option<usize> {
     list.iter()
         .position(|s| matches!(&s.kind, StmtKind::Label(l) if l.name.eq_ignore_ascii_case(label)))
-}
-
-/// Binds what a statement needs bound.
-pub fn bind_one(
-    stmt: &Stmt,
-    module: &Module,
-    core: &Core,
-    frame: &Frame,
-    latch: &Latch<'_>,
-) -> SqlResult<Bound> {
-    let Some(database) = latch.catalog.databases.get(&core.database) else {
-        return Err(SqlError::new(
-            911,
-            format!("Database '{}' does not exist.", core.database),
-        ));
-    };
-    let default_schema = super::default_schema(database, frame.user);
-    let context = BindContext {
-        catalog: &latch.catalog,
-        database,
-        default_schema: &default_schema,
-        variables: &module.variables,
-        quoted_identifier: module.quoted_identifier,
-    };
-    bind_in(&context, stmt)
-}
-
-/// Binds a statement in a given context.
-pub fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
-    match &stmt.kind {
-        StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
-            bind::bind_condition(context, condition)
-        }
-        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
-            bind::bind_statement(context, &stmt.kind)
-        }
-        StmtKind::SetVariable {
-            op: None, value, ..
-        } => bind::bind_scalars(context, &[value]),
-        StmtKind::SetVariable {
-            name,
-            op: Some(op),
-            value,
-        } => {
-            let variable = Expr {
-                pos: stmt.pos,
-                kind: ExprKind::Variable(name.clone()),
-            };
-            let kind = ExprKind::Binary(*op, Box::new(variable), Box::new(value.clone()));
-            bind::bind_scalars(
-                context,
-                &[&Expr {
-                    pos: value.pos,
-                    kind,
-                }],
-            )
-        }
-        kind => bind::bind_scalars(context, &super::expressions::of(kind)),
-    }
 }

@@ -18,6 +18,25 @@ enum Outcome {
     Written(DmlResult),
 }
 
+/// The result set of a statement that may yet fail.
+#[derive(Default)]
+struct Partial {
+    columns: Option<Vec<ColumnMeta>>,
+    rows: Vec<Vec<Value>>,
+}
+
+/// The columns that a statement sends to the client, if it sends any.
+fn output_columns(kind: &BoundKind) -> Option<Vec<ColumnMeta>> {
+    let output = match kind {
+        BoundKind::Select(query) => return Some(query.columns.clone()),
+        BoundKind::Insert(insert) => insert.output.as_ref(),
+        BoundKind::Update(update) => update.output.as_ref(),
+        BoundKind::Delete(delete) => delete.output.as_ref(),
+        _ => None,
+    }?;
+    output.into.is_none().then(|| output.columns.clone())
+}
+
 impl Interp<'_> {
     /// Runs a statement on tables. Rows are collected under the latch and sent after it is given
     /// back, so that a slow client never holds up another session.
@@ -42,10 +61,13 @@ impl Interp<'_> {
             },
             _ => None,
         };
+        let mut partial = Partial::default();
         let outcome = self.evaluate(stmt, module, frame, |bound, env| {
+            partial.columns = output_columns(&bound.kind);
             Ok(match &bound.kind {
                 BoundKind::Select(query) => {
-                    Outcome::Rows(query.columns.clone(), exec::collect(query, env)?)
+                    exec::collect_into(query, env, &mut partial.rows)?;
+                    Outcome::Rows(query.columns.clone(), std::mem::take(&mut partial.rows))
                 }
                 BoundKind::Assign(assign) => Outcome::Assigned(run_assign(assign, env)?),
                 BoundKind::Insert(insert) => {
@@ -55,7 +77,14 @@ impl Interp<'_> {
                 BoundKind::Delete(delete) => Outcome::Written(exec::run_delete(delete, env)?),
                 _ => return Err(SqlError::unsupported("this statement")),
             })
-        })?;
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                self.send_partial(&failure, partial, frame)?;
+                return Err(failure);
+            }
+        };
         self.core.error = 0;
         match outcome {
             Outcome::Rows(columns, rows) => {
@@ -68,6 +97,33 @@ impl Interp<'_> {
             Outcome::Written(result) => self.written(stmt, frame, result)?,
         }
         Ok(Flow::Next)
+    }
+
+    /// A result set has begun when its statement fails: the client is told its columns and the rows
+    /// before the error.
+    fn send_partial(
+        &mut self,
+        failure: &Failure,
+        partial: Partial,
+        frame: &Frame,
+    ) -> Result<(), Failure> {
+        let (Some(columns), Failure::Error(error, _)) = (partial.columns, failure) else {
+            return Ok(());
+        };
+        if self.capture.is_some() || crate::access::is_interrupt(error) {
+            return Ok(());
+        }
+        self.ended = false;
+        self.sink.columns(&columns)?;
+        for row in &partial.rows {
+            self.sink.row(row)?;
+        }
+        // Caught errors are not told, so the result set needs an end of its own.
+        if self.core.try_depth > 0 {
+            let rows = (!self.core.settings.nocount).then_some(partial.rows.len() as u64);
+            self.done(frame, rows, SELECT)?;
+        }
+        Ok(())
     }
 
     fn written(&mut self, stmt: &Stmt, frame: &Frame, result: DmlResult) -> Result<(), Failure> {

@@ -79,9 +79,10 @@ impl Interp<'_> {
             }
             SetOption::DateFirst(_) => {
                 let n = self.number(stmt, module, frame)?;
-                let n = u8::try_from(n).ok().filter(|n| (1..=7).contains(n));
-                self.core.settings.datefirst =
-                    n.ok_or_else(|| SqlError::with(2742, 16, 1, "SET DATEFIRST takes 1 to 7."))?;
+                let day = u8::try_from(n).ok().filter(|day| (1..=7).contains(day));
+                self.core.settings.datefirst = day.ok_or_else(|| {
+                    SqlError::with(2742, 16, 1, format!("SET DATEFIRST {n} is out of range."))
+                })?;
             }
             SetOption::DateFormat(format) => {
                 if !format.name.eq_ignore_ascii_case("mdy") {

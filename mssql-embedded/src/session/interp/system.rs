@@ -1,4 +1,5 @@
-//! The system procedures that clients and our scripts use. All others are unknown (2812).
+//! The system procedures that clients and our scripts use. Others that SQL Server has are
+//! refused by name, and the rest is unknown (2812).
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::session::text_of;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::call::{Argument, Returned};
-use super::{Failure, Interp};
+use super::{Failure, Interp, system_names};
 
 impl Interp<'_> {
     /// Runs a system procedure by name.
@@ -44,6 +45,9 @@ impl Interp<'_> {
             "sp_execute" if system => self.sp_execute(args, frame),
             "sp_prepexec" if system => self.sp_prepexec(args, frame),
             "sp_unprepare" if system => self.sp_unprepare(&args),
+            known if system && system_names::REFUSED.contains(&known) => {
+                Err(SqlError::unsupported(format!("the system procedure {known}")).into())
+            }
             _ => {
                 let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
                 Err(SqlError::with(
@@ -77,13 +81,16 @@ impl Interp<'_> {
             Some((value, ty)) => text_of(&value, &ty, usize::MAX)?,
         };
         let params = crate::session::parse_parameters(&declared, self.core)?;
-        self.run_with_parameters(&text, params, args.collect(), frame)
+        let shown = shown_query(&declared, &text);
+        self.run_with_parameters(&text, &shown, params, args.collect(), frame)
     }
 
-    /// Runs a text with declared parameters and the arguments for them.
+    /// Runs a text with declared parameters and the arguments for them; `shown` is what a message
+    /// about a missing one says of it.
     pub fn run_with_parameters(
         &mut self,
         text: &str,
+        shown: &str,
         params: Vec<Param>,
         args: Vec<Argument>,
         frame: &mut Frame,
@@ -101,7 +108,7 @@ impl Interp<'_> {
                         8178,
                         16,
                         1,
-                        format!("The parameterized query '{}' expects the parameter '{}', which was not supplied.", shorten(text), param.name),
+                        format!("The parameterized query '{}' expects the parameter '{}', which was not supplied.", shown, param.name),
                     )
                     .into());
                 }
@@ -231,7 +238,9 @@ impl Interp<'_> {
             .into());
         };
         let params = crate::session::parse_parameters(&declared, self.core)?;
-        let mut returned = self.run_with_parameters(&text, params, args.collect(), frame)?;
+        let shown = shown_query(&declared, &text);
+        let mut returned =
+            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
         returned.params.insert(0, handle_param(handle));
         Ok(returned)
     }
@@ -242,8 +251,10 @@ impl Interp<'_> {
         let declared = optional_text(args.next())?;
         let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
         let params = crate::session::parse_parameters(&declared, self.core)?;
+        let shown = shown_query(&declared, &text);
         let handle = self.core.prepare(text.clone(), declared);
-        let mut returned = self.run_with_parameters(&text, params, args.collect(), frame)?;
+        let mut returned =
+            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
         returned.params.insert(0, handle_param(handle));
         Ok(returned)
     }
@@ -312,8 +323,9 @@ fn session_owned(name: &str) -> SqlResult<bool> {
     }
 }
 
-fn shorten(text: &str) -> String {
-    text.chars().take(100).collect()
+/// A query with its parameters as SQL Server shows it: the first 64 characters.
+fn shown_query(declared: &str, text: &str) -> String {
+    format!("({declared}){text}").chars().take(64).collect()
 }
 
 fn optional_text(arg: Option<Argument>) -> SqlResult<String> {

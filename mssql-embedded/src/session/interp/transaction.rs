@@ -102,6 +102,16 @@ impl Interp<'_> {
             )
             .into());
         }
+        // The INSERT that waits for the rows belongs to the transaction.
+        if self.capture.is_some() && name.is_none() {
+            return Err(SqlError::with(
+                3915,
+                16,
+                0,
+                "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.",
+            )
+            .into());
+        }
         let name = name.map(|n| self.tran_name(n, frame)).transpose()?;
         self.rollback_to_name(name.as_deref())?;
         self.settled();

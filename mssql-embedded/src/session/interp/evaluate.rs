@@ -1,0 +1,166 @@
+//! Binding a statement and running it under the latch, within a transaction.
+
+use std::sync::Arc;
+
+use crate::access::{Latch, Stats};
+use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
+use crate::bind::{self, BindContext};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{Env, Frame};
+use crate::plan::Bound;
+use crate::session::module::is_current;
+use crate::session::{Core, Module};
+
+use super::errors::Origin;
+use super::{Failure, Interp};
+
+impl Interp<'_> {
+    /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
+    /// open transaction or one of its own.
+    pub fn evaluate<T>(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+        f: impl FnOnce(&Bound, &mut Env<'_, '_>) -> SqlResult<T>,
+    ) -> Result<T, Failure> {
+        let engine = Arc::clone(&self.core.engine);
+        let mut f = Some(f);
+        loop {
+            let latch = Latch::new(&engine);
+            let bound = self.bound(stmt, module, frame, &latch)?;
+            let outcome = self.within(latch, frame, |env| {
+                env.lock_schemas(&bound.depends)?;
+                // Waiting for another session's DDL may have outdated the plan: bind anew.
+                if !is_current(&bound, &env.latch, &env.core.database) {
+                    return Ok(None);
+                }
+                crate::session::permission::check(&bound.requires, env)?;
+                match f.take() {
+                    Some(f) => f(&bound, env).map(Some),
+                    None => Ok(None),
+                }
+            })?;
+            if let Some(value) = outcome {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn bound(
+        &self,
+        stmt: &Stmt,
+        module: &Module,
+        frame: &Frame,
+        latch: &Latch<'_>,
+    ) -> Result<Arc<Bound>, Failure> {
+        if let Some(bound) = module.bound(stmt.pos.offset, latch, &self.core.database) {
+            return Ok(bound);
+        }
+        let bound = bind_one(stmt, module, self.core, frame, latch)
+            .map_err(|e| Failure::Error(e, Origin::Compile))?;
+        let bound = Arc::new(bound);
+        module.keep(stmt.pos.offset, Arc::clone(&bound));
+        Ok(bound)
+    }
+
+    /// Runs `f` under the latch with a transaction: the user's, or one that ends with `f`. A failure
+    /// undoes what `f` wrote.
+    pub fn within<'e, T>(
+        &mut self,
+        latch: Latch<'e>,
+        frame: &mut Frame,
+        f: impl FnOnce(&mut Env<'_, 'e>) -> SqlResult<T>,
+    ) -> Result<T, Failure> {
+        let sink = &mut *self.sink;
+        let mut interrupted = || sink.interrupted();
+        let now = self.core.engine.clock.now_utc();
+        let mut env = Env {
+            latch,
+            core: self.core,
+            frame,
+            rows: Vec::new(),
+            working: Vec::new(),
+            interrupted: &mut interrupted,
+            stats: Stats::default(),
+            now,
+            snapshot: None,
+        };
+        let result = env.statement(f);
+        self.stats.add(&env.stats);
+        drop(env);
+        result.map_err(Failure::from)
+    }
+}
+
+/// Binds what a statement needs bound.
+pub fn bind_one(
+    stmt: &Stmt,
+    module: &Module,
+    core: &Core,
+    frame: &Frame,
+    latch: &Latch<'_>,
+) -> SqlResult<Bound> {
+    let Some(database) = latch.catalog.databases.get(&core.database) else {
+        return Err(SqlError::new(
+            911,
+            format!("Database '{}' does not exist.", core.database),
+        ));
+    };
+    let default_schema = crate::session::default_schema(database, frame.user);
+    let context = BindContext {
+        catalog: &latch.catalog,
+        database,
+        default_schema: &default_schema,
+        variables: &module.variables,
+        quoted_identifier: module.quoted_identifier,
+    };
+    bind_in(&context, stmt)
+}
+
+/// Binds a statement in a given context.
+fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
+    match &stmt.kind {
+        StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
+            bind::bind_condition(context, condition)
+        }
+        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
+            bind::bind_statement(context, &stmt.kind)
+        }
+        StmtKind::SetVariable {
+            name,
+            op: None,
+            value,
+        } => {
+            context.variables.target(name, stmt.pos)?;
+            bind::bind_scalars(context, &[value])
+        }
+        StmtKind::SetVariable {
+            name,
+            op: Some(op),
+            value,
+        } => {
+            context.variables.target(name, stmt.pos)?;
+            let variable = Expr {
+                pos: stmt.pos,
+                kind: ExprKind::Variable(name.clone()),
+            };
+            let kind = ExprKind::Binary(*op, Box::new(variable), Box::new(value.clone()));
+            bind::bind_scalars(
+                context,
+                &[&Expr {
+                    pos: value.pos,
+                    kind,
+                }],
+            )
+        }
+        StmtKind::Exec(ExecStmt {
+            return_into: Some(name),
+            ..
+        }) => {
+            context.variables.target(name, stmt.pos)?;
+            bind::bind_scalars(context, &crate::session::expressions::of(&stmt.kind))
+        }
+        kind => bind::bind_scalars(context, &crate::session::expressions::of(kind)),
+    }
+}
