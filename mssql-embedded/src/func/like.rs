@@ -202,6 +202,7 @@ mod tests {
             &units(pattern),
             Some(&[u16::from(b'!')]),
             Collation::SqlLatin1CiAs,
+            false,
         )
         .unwrap()
     }
