@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Latch;
-use crate::ast::IsolationLevel;
+use crate::ast::{IsolationLevel, ObjectName};
 use crate::catalog::ObjectId;
 use crate::engine::Engine;
 use crate::error::SqlError;
@@ -161,10 +161,19 @@ pub struct Core {
     pub random: Random,
     /// Messages that the running definition wants shown (severity 10), such as 1945.
     pub notices: Vec<SqlError>,
-    /// Prepared texts and their parameter lists, by handle.
-    pub prepared: HashMap<i32, (String, String)>,
+    /// What was prepared, by handle.
+    pub prepared: HashMap<i32, Prepared>,
     /// The next handle.
     pub next_handle: i32,
+}
+
+/// What sp_execute runs.
+#[derive(Clone, Debug)]
+pub enum Prepared {
+    /// A text and its parameter list.
+    Text(String, String),
+    /// A procedure.
+    Call(ObjectName),
 }
 
 impl Core {
@@ -197,11 +206,11 @@ impl Core {
         }
     }
 
-    /// Keeps a prepared text; its handle.
-    pub fn prepare(&mut self, text: String, parameters: String) -> i32 {
+    /// Keeps what was prepared; its handle.
+    pub fn prepare(&mut self, prepared: Prepared) -> i32 {
         let handle = self.next_handle;
         self.next_handle += 1;
-        self.prepared.insert(handle, (text, parameters));
+        self.prepared.insert(handle, prepared);
         handle
     }
 

@@ -14,7 +14,7 @@ mod request;
 mod values;
 mod wire;
 
-pub use self::core::{ActingAs, Core, Settings};
+pub use self::core::{ActingAs, Core, Prepared, Settings};
 pub(crate) use login::login_failed;
 pub use module::Module;
 pub use names::{

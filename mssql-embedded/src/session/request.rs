@@ -170,6 +170,7 @@ fn well_known(id: u16) -> &'static str {
         11 => "sp_prepare",
         12 => "sp_execute",
         13 => "sp_prepexec",
+        14 => "sp_prepexecrpc",
         15 => "sp_unprepare",
         _ => "",
     }
@@ -251,6 +252,7 @@ impl Interp<'_> {
         };
         let gone = |_| Stop::Disconnected;
         self.sink.return_status(returned.status).map_err(gone)?;
+        let mut large = Vec::new();
         for (position, (name, output)) in names.iter().enumerate() {
             if !*output {
                 continue;
@@ -264,10 +266,20 @@ impl Interp<'_> {
             };
             if let Some((param, value)) = found {
                 let ordinal = position as u16;
+                if param.ty.is_max() {
+                    large.push((param, ordinal, value));
+                    continue;
+                }
                 self.sink
                     .return_value(&param.name, ordinal, &param.ty, value)
                     .map_err(gone)?;
             }
+        }
+        // Large values travel behind all others, whatever their position.
+        for (param, ordinal, value) in large {
+            self.sink
+                .return_value(&param.name, ordinal, &param.ty, value)
+                .map_err(gone)?;
         }
         Ok(())
     }

@@ -157,7 +157,8 @@ pub struct RpcRequest {
 pub enum RpcProcedure {
     /// By name, possibly dotted and bracketed: `[a b].[proc]`.
     Name(String),
-    /// By the well-known number: 10 sp_executesql, 11 sp_prepare, 12 sp_execute, 13 sp_prepexec, 15 sp_unprepare.
+    /// By the well-known number: 10 sp_executesql, 11 sp_prepare, 12 sp_execute, 13 sp_prepexec, 14
+    /// sp_prepexecrpc, 15 sp_unprepare.
     Id(u16),
 }
 

@@ -88,3 +88,23 @@ GO
 BEGIN TRAN;
 INSERT [$(s)].t EXEC (N'SELECT 1; ROLLBACK;');
 -- expect error 3915 16 0 Cannot use the ROLLBACK statement within an INSERT-EXEC statement.
+
+-- case: output_parameters_by_position
+DECLARE @a INT, @b INT;
+EXEC sp_executesql N'SET @o = @i * 2', N'@i INT, @o INT OUTPUT', 21, @a OUTPUT;
+EXEC sp_executesql N'SET @o = @i * 2', N'@i INT, @o INT OUTPUT', @i = 4, @o = @b OUTPUT;
+SELECT @a, @b;
+-- expect row: 42 | 8
+
+-- case: prepared_statements
+DECLARE @h INT, @x INT;
+EXEC sp_prepexec @h OUTPUT, N'@a INT, @b INT OUTPUT', N'SET @b = @a * 2', 4, @x OUTPUT;
+SELECT @x;
+EXEC sp_execute @h, 5, @x OUTPUT;
+SELECT @x;
+EXEC sp_unprepare @h;
+EXEC sp_execute @h, 5, @x OUTPUT;
+-- expect row: 8
+-- expect set
+-- expect row: 10
+-- expect error 8179 16 2 Could not find prepared statement with handle

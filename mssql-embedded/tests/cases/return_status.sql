@@ -53,3 +53,12 @@ GO
 DECLARE @rc INT = 99; EXEC @rc = [$(s)].p; SELECT @rc;
 -- expect error 208 16 1 Invalid object name
 -- expect row: -6
+
+-- case: large_output_parameters_come_last
+CREATE PROCEDURE [$(s)].p @long NVARCHAR(MAX) OUTPUT, @short INT OUTPUT AS
+BEGIN SET @long = REPLICATE(CAST(@long AS NVARCHAR(MAX)), 3); SET @short = 5; END;
+GO
+EXEC [$(s)].p @long = N'ab' OUTPUT, @short = 0 OUTPUT
+-- expect output @short = 5
+-- expect output @long = N'ababab'
+-- expect status 0

@@ -2,4 +2,5 @@
 
 mod controls;
 mod locks;
+mod readme;
 mod support;

@@ -5,6 +5,7 @@ mod errors;
 mod evaluate;
 mod impersonate;
 mod observe;
+mod prepared;
 mod query;
 mod set;
 mod system;

@@ -12,6 +12,7 @@ use crate::session::text_of;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::call::{Argument, Returned};
+use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp, system_names};
 
 impl Interp<'_> {
@@ -44,6 +45,7 @@ impl Interp<'_> {
             "sp_prepare" if system => self.sp_prepare(args),
             "sp_execute" if system => self.sp_execute(args, frame),
             "sp_prepexec" if system => self.sp_prepexec(args, frame),
+            "sp_prepexecrpc" if system => self.sp_prepexecrpc(args, frame),
             "sp_unprepare" if system => self.sp_unprepare(&args),
             known if system && system_names::REFUSED.contains(&known) => {
                 Err(SqlError::unsupported(format!("the system procedure {known}")).into())
@@ -82,7 +84,11 @@ impl Interp<'_> {
         };
         let params = crate::session::parse_parameters(&declared, self.core)?;
         let shown = shown_query(&declared, &text);
-        self.run_with_parameters(&text, &shown, params, args.collect(), frame)
+        let mut returned =
+            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
+        // Output parameters go by position, and the first two arguments are sp_executesql's own.
+        returned.params.splice(0..0, [own("@stmt"), own("@params")]);
+        Ok(returned)
     }
 
     /// Runs a text with declared parameters and the arguments for them; `shown` is what a message
@@ -130,7 +136,6 @@ impl Interp<'_> {
             .into());
         }
         let values = self.run_text(text, bound, frame)?;
-        // The first two arguments of sp_executesql are its own; output goes by name.
         let params = params.into_iter().zip(values).collect();
         Ok(Returned { status: 0, params })
     }
@@ -212,90 +217,23 @@ impl Interp<'_> {
         })?;
         Ok(status(0))
     }
-
-    fn sp_prepare(&mut self, args: Vec<Argument>) -> Result<Returned, Failure> {
-        let mut args = args.into_iter();
-        args.next();
-        let declared = optional_text(args.next())?;
-        let text = text_argument(args.next(), "sp_prepare", "@stmt")?;
-        let handle = self.core.prepare(text, declared);
-        Ok(with_handle(handle))
-    }
-
-    fn sp_execute(&mut self, args: Vec<Argument>, frame: &mut Frame) -> Result<Returned, Failure> {
-        let mut args = args.into_iter();
-        let handle = match args.next().and_then(|a| a.value) {
-            Some((Value::Int(n), _)) => n as i32,
-            _ => 0,
-        };
-        let Some((text, declared)) = self.core.prepared.get(&handle).cloned() else {
-            return Err(SqlError::with(
-                8179,
-                16,
-                2,
-                format!("Could not find prepared statement with handle {handle}."),
-            )
-            .into());
-        };
-        let params = crate::session::parse_parameters(&declared, self.core)?;
-        let shown = shown_query(&declared, &text);
-        let mut returned =
-            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
-        returned.params.insert(0, handle_param(handle));
-        Ok(returned)
-    }
-
-    fn sp_prepexec(&mut self, args: Vec<Argument>, frame: &mut Frame) -> Result<Returned, Failure> {
-        let mut args = args.into_iter();
-        args.next();
-        let declared = optional_text(args.next())?;
-        let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
-        let params = crate::session::parse_parameters(&declared, self.core)?;
-        let shown = shown_query(&declared, &text);
-        let handle = self.core.prepare(text.clone(), declared);
-        let mut returned =
-            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
-        returned.params.insert(0, handle_param(handle));
-        Ok(returned)
-    }
-
-    fn sp_unprepare(&mut self, args: &[Argument]) -> Result<Returned, Failure> {
-        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref())
-            && self.core.prepared.remove(&(*n as i32)).is_none()
-        {
-            return Err(SqlError::with(
-                8179,
-                16,
-                2,
-                format!("Could not find prepared statement with handle {n}."),
-            )
-            .into());
-        }
-        Ok(status(0))
-    }
 }
 
-fn status(status: i32) -> Returned {
+/// An argument of a system procedure that precedes those of the text it runs.
+pub(super) fn own(name: &str) -> (Param, Value) {
+    let param = Param {
+        name: name.to_owned(),
+        ty: DataType::NVarChar(Length::Max, crate::value::Collation::SqlLatin1CiAs),
+        default: None,
+        output: false,
+    };
+    (param, Value::Null)
+}
+
+pub(super) fn status(status: i32) -> Returned {
     Returned {
         status,
         params: Vec::new(),
-    }
-}
-
-fn handle_param(handle: i32) -> (Param, Value) {
-    let param = Param {
-        name: "@handle".to_owned(),
-        ty: DataType::Int,
-        default: None,
-        output: true,
-    };
-    (param, Value::Int(i64::from(handle)))
-}
-
-fn with_handle(handle: i32) -> Returned {
-    Returned {
-        status: 0,
-        params: vec![handle_param(handle)],
     }
 }
 
@@ -319,40 +257,6 @@ fn session_owned(name: &str) -> SqlResult<bool> {
             15,
             1,
             "An invalid parameter or option was specified for procedure 'sys.sp_getapplock'.",
-        )),
-    }
-}
-
-/// A query with its parameters as SQL Server shows it: the first 64 characters.
-fn shown_query(declared: &str, text: &str) -> String {
-    format!("({declared}){text}").chars().take(64).collect()
-}
-
-fn optional_text(arg: Option<Argument>) -> SqlResult<String> {
-    match arg.and_then(|a| a.value) {
-        Some((Value::Null, _)) | None => Ok(String::new()),
-        Some((value, ty)) => text_of(&value, &ty, usize::MAX),
-    }
-}
-
-fn text_argument(arg: Option<Argument>, procedure: &str, name: &str) -> SqlResult<String> {
-    match arg.and_then(|a| a.value) {
-        Some((value, ty @ (DataType::NVarChar(..) | DataType::NChar(..)))) => {
-            text_of(&value, &ty, usize::MAX)
-        }
-        Some(_) => Err(SqlError::with(
-            214,
-            16,
-            2,
-            format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'."),
-        )),
-        None => Err(SqlError::with(
-            201,
-            16,
-            10,
-            format!(
-                "Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."
-            ),
         )),
     }
 }

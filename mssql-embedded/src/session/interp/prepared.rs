@@ -1,0 +1,166 @@
+//! sp_prepare, sp_execute, sp_prepexec, sp_prepexecrpc and sp_unprepare, which drivers call by number.
+
+use crate::catalog::Param;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Frame;
+use crate::session::{Prepared, text_of};
+use crate::value::{DataType, Value};
+
+use super::call::{Argument, Returned};
+use super::system::{own, status};
+use super::{Failure, Interp};
+
+impl Interp<'_> {
+    pub(super) fn sp_prepare(&mut self, args: Vec<Argument>) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        args.next();
+        let declared = optional_text(args.next())?;
+        let text = text_argument(args.next(), "sp_prepare", "@stmt")?;
+        let handle = self.core.prepare(Prepared::Text(text, declared));
+        Ok(with_handle(handle))
+    }
+
+    pub(super) fn sp_execute(
+        &mut self,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        let handle = match args.next().and_then(|a| a.value) {
+            Some((Value::Int(n), _)) => n as i32,
+            _ => 0,
+        };
+        let args = args.collect();
+        let mut returned = match self.core.prepared.get(&handle).cloned() {
+            Some(Prepared::Text(text, declared)) => {
+                let params = crate::session::parse_parameters(&declared, self.core)?;
+                let shown = shown_query(&declared, &text);
+                self.run_with_parameters(&text, &shown, params, args, frame)?
+            }
+            Some(Prepared::Call(name)) => self.call(&name, args, frame)?,
+            None => return Err(no_such_handle(i64::from(handle)).into()),
+        };
+        returned.params.insert(0, handle_param(handle));
+        Ok(returned)
+    }
+
+    pub(super) fn sp_prepexec(
+        &mut self,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        args.next();
+        let declared = optional_text(args.next())?;
+        let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
+        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let shown = shown_query(&declared, &text);
+        let handle = self.core.prepare(Prepared::Text(text.clone(), declared));
+        let mut returned =
+            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
+        let own = [handle_param(handle), own("@params"), own("@stmt")];
+        returned.params.splice(0..0, own);
+        Ok(returned)
+    }
+
+    /// `sp_prepexecrpc @handle OUTPUT, @call, …`: the call as ODBC writes it, `{? = call p (?, ?)}`.
+    pub(super) fn sp_prepexecrpc(
+        &mut self,
+        args: Vec<Argument>,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let mut args = args.into_iter();
+        args.next();
+        let call = text_argument(args.next(), "sp_prepexecrpc", "@call")?;
+        let name = crate::parse::parse_name(&called(&call))?;
+        let handle = self.core.prepare(Prepared::Call(name.clone()));
+        let mut returned = self.call(&name, args.collect(), frame)?;
+        let own = [handle_param(handle), own("@call")];
+        returned.params.splice(0..0, own);
+        Ok(returned)
+    }
+
+    pub(super) fn sp_unprepare(&mut self, args: &[Argument]) -> Result<Returned, Failure> {
+        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref())
+            && self.core.prepared.remove(&(*n as i32)).is_none()
+        {
+            return Err(no_such_handle(*n).into());
+        }
+        Ok(status(0))
+    }
+}
+
+fn handle_param(handle: i32) -> (Param, Value) {
+    let param = Param {
+        name: "@handle".to_owned(),
+        ty: DataType::Int,
+        default: None,
+        output: true,
+    };
+    (param, Value::Int(i64::from(handle)))
+}
+
+fn with_handle(handle: i32) -> Returned {
+    Returned {
+        status: 0,
+        params: vec![handle_param(handle)],
+    }
+}
+
+fn no_such_handle(handle: i64) -> SqlError {
+    SqlError::with(
+        8179,
+        16,
+        2,
+        format!("Could not find prepared statement with handle {handle}."),
+    )
+}
+
+/// The name in an ODBC call: what follows CALL, up to the parenthesis; without CALL, all of it.
+fn called(text: &str) -> String {
+    let inner = text.trim().trim_start_matches('{').trim_end_matches('}');
+    let upper = inner.to_ascii_uppercase();
+    let name = match upper.find("CALL ") {
+        Some(at) => &inner[at + "CALL ".len()..],
+        None => inner,
+    };
+    name.split('(').next().unwrap_or(name).trim().to_owned()
+}
+
+/// A query with its parameters as SQL Server shows it: the first 64 characters.
+pub(super) fn shown_query(declared: &str, text: &str) -> String {
+    format!("({declared}){text}").chars().take(64).collect()
+}
+
+fn optional_text(arg: Option<Argument>) -> SqlResult<String> {
+    match arg.and_then(|a| a.value) {
+        Some((Value::Null, _)) | None => Ok(String::new()),
+        Some((value, ty)) => text_of(&value, &ty, usize::MAX),
+    }
+}
+
+pub(super) fn text_argument(
+    arg: Option<Argument>,
+    procedure: &str,
+    name: &str,
+) -> SqlResult<String> {
+    match arg.and_then(|a| a.value) {
+        Some((value, ty @ (DataType::NVarChar(..) | DataType::NChar(..)))) => {
+            text_of(&value, &ty, usize::MAX)
+        }
+        Some(_) => Err(SqlError::with(
+            214,
+            16,
+            2,
+            format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'."),
+        )),
+        None => Err(SqlError::with(
+            201,
+            16,
+            10,
+            format!(
+                "Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."
+            ),
+        )),
+    }
+}

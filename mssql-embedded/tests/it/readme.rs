@@ -1,0 +1,50 @@
+//! The README's lists of what is accepted without effect and what is refused are true.
+
+use crate::support::{Session, number, server};
+
+/// The number under which the engine refuses what it does not implement.
+const REFUSED: u32 = 40517;
+
+/// The lines of the README's code block with that label, without their remarks.
+fn lines(label: &str) -> Vec<&'static str> {
+    let readme = include_str!("../../README.md");
+    let opening = format!("```sql {label}\n");
+    let (_, rest) = readme.split_once(&opening).expect("the block is there");
+    let (block, _) = rest.split_once("```").expect("the block ends");
+    let lines: Vec<_> = block
+        .lines()
+        .map(|line| line.split(" -- ").next().unwrap_or(line))
+        .collect();
+    assert!(lines.len() > 10, "the block {label} is nearly empty");
+    lines
+}
+
+async fn session(server: &mssql_embedded::Server) -> Session {
+    let mut session = Session::open(server).await;
+    session
+        .run("CREATE TABLE readme (id INT PRIMARY KEY, v INT, t VARCHAR(MAX))")
+        .await
+        .unwrap();
+    session
+}
+
+/// What the README says is accepted without effect is accepted.
+#[tokio::test]
+async fn accepted_lines_are_accepted() {
+    let server = server(false);
+    let mut session = session(&server).await;
+    for line in lines("accepted") {
+        let outcome = session.run(line).await;
+        assert!(outcome.is_ok(), "{line}: {outcome:?}");
+    }
+}
+
+/// What the README says is refused is refused by name, not by chance.
+#[tokio::test]
+async fn refused_lines_are_refused() {
+    let server = server(false);
+    let mut session = session(&server).await;
+    for line in lines("refused") {
+        assert_eq!(number(session.run(line).await), REFUSED, "{line}");
+    }
+}
