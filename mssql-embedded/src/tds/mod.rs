@@ -19,6 +19,7 @@ mod response;
 mod rpc;
 mod token;
 mod type_in;
+mod type_legacy;
 mod type_out;
 mod version;
 mod write;

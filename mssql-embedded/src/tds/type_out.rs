@@ -2,48 +2,16 @@
 
 use super::collation::to_wire;
 use super::type_in::DAYS_TO_1900;
+use super::type_legacy::{
+    date_text, is_legacy_lob, put_legacy_lob, put_legacy_lob_type, text_substitute,
+};
 use super::version::Version;
 use super::write::Put;
-use crate::value::{Collation, DataType, Length, Value, date_format, datetime, guid, text};
+use crate::value::{Collation, DataType, Length, Value, datetime, guid, text};
 
 /// A value does not fit the type it was declared with: a fault of the engine, never of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch;
-
-/// Whether this type travels as TEXT, NTEXT or IMAGE because the client knows no MAX types.
-fn is_legacy_lob(ty: &DataType, version: Version) -> bool {
-    version < Version::V72
-        && matches!(
-            ty,
-            DataType::VarChar(Length::Max, _)
-                | DataType::NVarChar(Length::Max, _)
-                | DataType::VarBinary(Length::Max)
-        )
-}
-
-/// The text type that stands for a date or time type when the client knows none of those of SQL
-/// Server 2008.
-fn text_substitute(ty: &DataType, version: Version) -> Option<DataType> {
-    let units = match ty {
-        _ if version >= Version::V73 => return None,
-        DataType::Date => 10,
-        DataType::Time(_) => 16,
-        DataType::DateTime2(_) => 27,
-        DataType::DateTimeOffset(_) => 34,
-        _ => return None,
-    };
-    Some(DataType::nvarchar(units, Collation::SqlLatin1CiAs))
-}
-
-/// The text that stands for a date or time which the client's version has no type for.
-fn date_text(value: &Value, ty: &DataType) -> Result<Value, Mismatch> {
-    if value.is_null() {
-        return Ok(Value::Null);
-    }
-    date_format::format(value, ty, None)
-        .map(|text| Value::text(&text))
-        .map_err(|_| Mismatch)
-}
 
 /// Appends TYPE_INFO, always in the form that admits NULL. Within COLMETADATA the old large types
 /// also carry a table name, left empty.
@@ -96,22 +64,6 @@ fn put_text_type(token: u8, size: u16, collation: Option<Collation>, out: &mut V
     out.put_u16(size);
     if let Some(collation) = collation {
         out.extend_from_slice(&to_wire(collation));
-    }
-}
-
-fn put_legacy_lob_type(ty: &DataType, in_metadata: bool, out: &mut Vec<u8>) {
-    let (token, collation) = match *ty {
-        DataType::NVarChar(_, collation) => (0x63, Some(collation)),
-        DataType::VarChar(_, collation) => (0x23, Some(collation)),
-        _ => (0x22, None),
-    };
-    out.put_u8(token);
-    out.put_u32(0x7FFF_FFFF);
-    if let Some(collation) = collation {
-        out.extend_from_slice(&to_wire(collation));
-    }
-    if in_metadata {
-        out.put_u16(0);
     }
 }
 
@@ -329,29 +281,6 @@ fn time_bytes(scale: u8) -> u8 {
 fn put_time(ticks: i64, scale: u8, out: &mut Vec<u8>) {
     let units = ticks / 10_i64.pow(7_u32.saturating_sub(u32::from(scale)));
     out.extend_from_slice(&units.to_le_bytes()[..usize::from(time_bytes(scale))]);
-}
-
-/// TEXT, NTEXT and IMAGE: a text pointer and a timestamp that mean nothing, then the bytes.
-fn put_legacy_lob(value: &Value, ty: &DataType, out: &mut Vec<u8>) -> Result<(), Mismatch> {
-    if value.is_null() {
-        out.put_u8(0);
-        return Ok(());
-    }
-    out.put_u8(16);
-    out.extend_from_slice(&[0; 24]);
-    let at = out.len();
-    out.put_u32(0);
-    match (ty, value) {
-        (DataType::NVarChar(..), Value::Str(units)) => out.put_units(units),
-        (DataType::VarChar(_, collation), Value::Str(units)) => {
-            out.extend_from_slice(&text::varchar_bytes(units, *collation));
-        }
-        (DataType::VarBinary(_), Value::Bytes(bytes)) => out.extend_from_slice(bytes),
-        _ => return Err(Mismatch),
-    }
-    let length = u32::try_from(out.len() - at - 4).map_err(|_| Mismatch)?;
-    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
-    Ok(())
 }
 
 #[cfg(test)]
