@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module per subject.
 
 mod clocks;
+mod commands;
 mod conformance;
 mod costs;
 mod damage;
