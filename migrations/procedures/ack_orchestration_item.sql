@@ -161,10 +161,11 @@ BEGIN
           AND  l.not_before_ms > t.first_visible_ms;
     END;
 
-    -- Only rows with the turn's token, and those were visible when it began.
+    -- Only rows with the turn's token. Those were visible when it began, and so before its lease ends;
+    -- they need not be visible now, because the clock may have been set back.
     DELETE FROM [$(schema)].orchestrator_queue
     WHERE  instance_id = @instance_id
-      AND  visible_at_ms <= @now_ms
+      AND  visible_at_ms <= @lease_end_ms
       AND  lock_token = @token;
 
     IF @orchestrator_items IS NOT NULL

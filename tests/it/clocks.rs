@@ -166,3 +166,32 @@ async fn clock_of_the_client_does_not_matter() {
         ack.await.unwrap();
     }
 }
+
+/// The server's clock is set back during a turn, as after a failover to a machine that is behind:
+/// the turn's messages are still those that it was given.
+#[tokio::test]
+async fn clock_that_is_set_back_during_a_turn_does_not_repeat_its_messages() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let (_, turn, _) = fetch(&provider).await.expect("the message");
+    server.controls().shift_utc(-HOUR_MS);
+    provider
+        .abandon_orchestration_item(&turn, None, true)
+        .await
+        .unwrap();
+    server.controls().shift_utc(HOUR_MS);
+    let (_, turn, attempts) = fetch(&provider).await.expect("the message, given back");
+    assert_eq!(attempts, 1, "the attempt did not count");
+
+    server.controls().shift_utc(-HOUR_MS);
+    let ack = provider.ack_orchestration_item(&turn, 1, vec![], vec![], vec![], metadata(), vec![]);
+    ack.await.unwrap();
+    server.controls().shift_utc(HOUR_MS);
+    assert!(fetch(&provider).await.is_none(), "the message is gone");
+}
