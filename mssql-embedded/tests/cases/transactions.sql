@@ -170,3 +170,29 @@ SELECT COUNT(*) AS n FROM [$(s)].t WHERE v > 100;
 -- expect row: 1
 -- expect set
 -- expect row: 0
+
+-- case: implicit_transactions_begin_with_tables_and_definitions
+CREATE TABLE [$(s)].t (a INT);
+GO
+SET IMPLICIT_TRANSACTIONS ON;
+SELECT 1;
+SELECT @@TRANCOUNT;
+-- expect row: 1
+-- expect set
+-- expect row: 0
+GO
+SELECT a FROM [$(s)].t;
+SELECT @@TRANCOUNT;
+COMMIT;
+-- expect columns: a int
+-- expect rows: none
+-- expect set
+-- expect row: 1
+GO
+CREATE TABLE [$(s)].u (a INT);
+SELECT @@TRANCOUNT;
+ROLLBACK;
+-- expect row: 1
+GO
+SELECT OBJECT_ID(N'[$(s)].u');
+-- expect row: NULL

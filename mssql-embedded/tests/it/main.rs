@@ -4,3 +4,4 @@ mod controls;
 mod locks;
 mod readme;
 mod support;
+mod wire;

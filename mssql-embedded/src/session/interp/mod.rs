@@ -265,6 +265,7 @@ impl Interp<'_> {
         if self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
         }
+        self.begin_implicitly(&stmt.kind)?;
         let engine = Arc::clone(&self.core.engine);
         self.within(Latch::new(&engine), frame, |env| {
             super::ddl::run(ddl, stmt, env)

@@ -26,15 +26,15 @@ struct Partial {
 }
 
 /// The columns that a statement sends to the client, if it sends any.
-fn output_columns(kind: &BoundKind) -> Option<Vec<ColumnMeta>> {
+fn client_columns(kind: &BoundKind) -> Option<&[ColumnMeta]> {
     let output = match kind {
-        BoundKind::Select(query) => return Some(query.columns.clone()),
+        BoundKind::Select(query) => return Some(&query.columns),
         BoundKind::Insert(insert) => insert.output.as_ref(),
         BoundKind::Update(update) => update.output.as_ref(),
         BoundKind::Delete(delete) => delete.output.as_ref(),
         _ => None,
     }?;
-    output.into.is_none().then(|| output.columns.clone())
+    output.into.is_none().then_some(&output.columns)
 }
 
 impl Interp<'_> {
@@ -47,10 +47,7 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
         let writes = !matches!(stmt.kind, StmtKind::Select(_));
-        if self.core.settings.implicit_transactions && self.core.trancount == 0 {
-            self.open_transaction()?;
-            self.core.trancount = 1;
-        }
+        self.begin_implicitly(&stmt.kind)?;
         if writes && self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
         }
@@ -63,11 +60,12 @@ impl Interp<'_> {
         };
         let mut partial = Partial::default();
         let outcome = self.evaluate(stmt, module, frame, |bound, env| {
-            partial.columns = output_columns(&bound.kind);
+            partial.columns = client_columns(&bound.kind).map(<[_]>::to_vec);
             Ok(match &bound.kind {
                 BoundKind::Select(query) => {
                     exec::collect_into(query, env, &mut partial.rows)?;
-                    Outcome::Rows(query.columns.clone(), std::mem::take(&mut partial.rows))
+                    let columns = partial.columns.take().unwrap_or_default();
+                    Outcome::Rows(columns, std::mem::take(&mut partial.rows))
                 }
                 BoundKind::Assign(assign) => Outcome::Assigned(run_assign(assign, env)?),
                 BoundKind::Insert(insert) => {

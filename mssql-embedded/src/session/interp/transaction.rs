@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
 
 use crate::access::Latch;
-use crate::ast::{IsolationLevel, TranName};
+use crate::ast::{Ddl, DropKind, IsolationLevel, QueryBody, StmtKind, TranName};
 use crate::controls::Moment;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
@@ -33,6 +33,19 @@ impl Interp<'_> {
             self.core.transaction_name = name;
         }
         self.core.trancount += 1;
+        Ok(())
+    }
+
+    /// Under IMPLICIT_TRANSACTIONS, a statement that reads or changes tables or definitions begins a
+    /// transaction; a SELECT of mere values does not.
+    pub fn begin_implicitly(&mut self, kind: &StmtKind) -> Result<(), Failure> {
+        if self.core.settings.implicit_transactions
+            && self.core.trancount == 0
+            && needs_transaction(kind)
+        {
+            self.open_transaction()?;
+            self.core.trancount = 1;
+        }
         Ok(())
     }
 
@@ -254,4 +267,29 @@ pub fn doomed() -> SqlError {
         3930,
         "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.",
     )
+}
+
+fn needs_transaction(kind: &StmtKind) -> bool {
+    match kind {
+        StmtKind::Select(select) => reads_a_source(&select.query.body),
+        // Databases come and go outside of transactions.
+        StmtKind::Ddl(
+            Ddl::CreateDatabase { .. }
+            | Ddl::AlterDatabase { .. }
+            | Ddl::Drop {
+                kind: DropKind::Database,
+                ..
+            },
+        ) => false,
+        _ => true,
+    }
+}
+
+fn reads_a_source(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(spec) => !spec.from.is_empty(),
+        QueryBody::SetOp { left, right, .. } => reads_a_source(left) || reads_a_source(right),
+        QueryBody::Nested(query) => reads_a_source(&query.body),
+        QueryBody::Values(_) => false,
+    }
 }

@@ -1,0 +1,142 @@
+//! What the wire does around a request: attention, reset, messages ahead of their statement's end.
+
+mod raw;
+
+use std::time::{Duration, Instant};
+
+use mssql_embedded::{Controls, Server, Trigger};
+
+use crate::support::server;
+use raw::{END, RESET, RESET_KEEP_TRANSACTION, Raw, int_of, is_acknowledged};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn wait(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A server with a table of one row.
+fn with_row() -> (Server, Controls) {
+    let server = server(false);
+    let mut setup = Raw::open(&server);
+    setup.batch("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT t VALUES (1, 0);");
+    let controls = server.controls();
+    (server, controls)
+}
+
+/// An attention ends a WAITFOR at once, and the connection goes on.
+#[test]
+fn attention_ends_a_waitfor() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client.start("WAITFOR DELAY '01:00:00'; SELECT 5", END);
+    client.attention();
+    assert!(is_acknowledged(&client.answer()));
+    assert_eq!(client.int("SELECT 7"), 7);
+}
+
+/// An attention ends a wait for a lock. The transaction stays open, unless XACT_ABORT is on.
+#[test]
+fn attention_ends_a_lock_wait_and_not_the_transaction() {
+    let (server, controls) = with_row();
+    let mut holder = Raw::open(&server);
+    holder.batch("BEGIN TRAN; UPDATE t SET v = 1;");
+    for (xact_abort, open) in [("OFF", 1), ("ON", 0)] {
+        let mut client = Raw::open(&server);
+        client.batch(&format!("SET XACT_ABORT {xact_abort}; BEGIN TRAN;"));
+        client.start("UPDATE t SET v = 2", END);
+        wait("the update waits", || controls.blocked() > 0);
+        client.attention();
+        assert!(is_acknowledged(&client.answer()));
+        assert_eq!(client.int("SELECT @@TRANCOUNT"), open);
+    }
+}
+
+/// An attention ends a large result, and nothing of it is mistaken for the next answer.
+#[test]
+fn attention_ends_a_large_result() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client.start(
+        "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         SELECT i, REPLICATE('x', 200) FROM n OPTION (MAXRECURSION 0)",
+        END,
+    );
+    client.packet();
+    client.attention();
+    let mut tokens = client.answer();
+    // When the result was complete before the attention was seen, its acknowledgement is an answer
+    // of its own.
+    if !is_acknowledged(&tokens) {
+        tokens = client.answer();
+    }
+    assert!(is_acknowledged(&tokens));
+    assert_eq!(client.int("SELECT 7"), 7);
+}
+
+/// A reset connection has no transaction and no settings of its previous user; it keeps the
+/// transaction when the client asks for that.
+#[test]
+fn reset_ends_the_transaction_unless_it_is_kept() {
+    let (server, _) = with_row();
+    for (status, open) in [(RESET, 0), (RESET_KEEP_TRANSACTION, 1)] {
+        let mut client = Raw::open(&server);
+        client.batch("SET LOCK_TIMEOUT 5; BEGIN TRAN; UPDATE t SET v = v + 1;");
+        client.start("SELECT @@TRANCOUNT * 10 - @@LOCK_TIMEOUT", END | status);
+        assert_eq!(int_of(&client.answer()), open * 10 + 1);
+        client.batch("IF @@TRANCOUNT > 0 ROLLBACK");
+        assert_eq!(client.int("SELECT v FROM t"), 0);
+    }
+}
+
+/// RAISERROR WITH NOWAIT reaches the client while the batch still runs.
+#[test]
+fn nowait_messages_are_sent_at_once() {
+    let (server, controls) = with_row();
+    let mut client = Raw::open(&server);
+    let pause = controls.pause(Trigger::statement().containing("SELECT 42"));
+    client.start(
+        "RAISERROR (N'progress', 10, 1) WITH NOWAIT; SELECT 42;",
+        END,
+    );
+    let first = client.packet();
+    let text: Vec<u8> = "progress"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert!(!first.last);
+    assert!(first.body.windows(text.len()).any(|part| part == text));
+    pause.release();
+    assert_eq!(int_of(&client.answer()), 42);
+}
+
+/// A procedure called by a batch ends with its return status, before the DONE of the procedure.
+#[test]
+fn a_batch_that_calls_a_procedure_gets_its_status() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client.batch("CREATE PROCEDURE p AS RETURN 9");
+    let tokens = client.batch("EXEC p");
+    let end = &tokens[tokens.len() - 18..];
+    assert_eq!(end[..5], [0x79, 9, 0, 0, 0]);
+    assert_eq!(end[5], 0xFE);
+}
+
+/// A prepared call of a procedure, as ODBC makes it, returns the procedure's status and outputs.
+#[test]
+fn prepared_calls_reach_the_procedure() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client
+        .batch("CREATE PROCEDURE p @a INT, @b INT OUTPUT AS BEGIN SET @b = @a + 1; RETURN 6; END");
+    let tokens = client.batch(
+        "SET NOCOUNT ON; DECLARE @h INT, @x INT, @rc INT;
+         EXEC @rc = sp_prepexecrpc @h OUTPUT, N'{? = call dbo.p (?, ?)}', 4, @x OUTPUT;
+         SELECT @rc * 10 + @x;",
+    );
+    assert_eq!(int_of(&tokens), 65);
+}
