@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::catalog::{Catalog, Database, Login, ObjectId};
+use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
 use crate::controls::Hooks;
 use crate::error::{SqlError, SqlResult};
@@ -91,6 +91,8 @@ impl Engine {
         // SQL Server's master allows SNAPSHOT isolation, always.
         master.allow_snapshot_isolation = true;
         state.catalog.databases.insert("master".to_owned(), master);
+        let tempdb = Database::new(2, TEMPDB, options.collation);
+        state.catalog.databases.insert(TEMPDB.to_owned(), tempdb);
         state.catalog.next_object_id = 100_000;
         state.catalog.logins.insert(
             "sa".to_owned(),

@@ -20,6 +20,8 @@ pub struct SqlError {
     pub line: u32,
     /// The procedure that raised it, empty for a batch.
     pub procedure: String,
+    /// The error that caused this one. A client is sent both, in this order; CATCH sees only the last.
+    pub cause: Option<Box<SqlError>>,
 }
 
 impl SqlError {
@@ -37,7 +39,15 @@ impl SqlError {
             message: message.into(),
             line: 0,
             procedure: String::new(),
+            cause: None,
         }
+    }
+
+    /// This error as the consequence of another one.
+    #[must_use]
+    pub fn because(mut self, cause: Self) -> Self {
+        self.cause = Some(Box::new(cause));
+        self
     }
 
     /// The same error at a line, unless one is already known.

@@ -83,8 +83,10 @@ pub struct QuerySpec {
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `GROUP BY`.
+    /// `GROUP BY`: every expression, those of ROLLUP, CUBE and GROUPING SETS too.
     pub group_by: Vec<Expr>,
+    /// The sets of ROLLUP, CUBE and GROUPING SETS, as positions in `group_by`; empty for a plain list.
+    pub grouping_sets: Vec<Vec<usize>>,
     /// `HAVING`.
     pub having: Option<Condition>,
 }

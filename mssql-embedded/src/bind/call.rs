@@ -2,7 +2,7 @@
 
 use crate::ast::{Call, CompareOp, Expr, ExprKind, Pos};
 use crate::error::{SqlError, SqlResult};
-use crate::func::{Aggregate, Arg, Function, lookup};
+use crate::func::{Aggregate, Arg, Function, OF_NEWID, lookup};
 use crate::plan::Scalar;
 use crate::value::{DataType, Value};
 
@@ -47,6 +47,8 @@ impl<'a> Binder<'a> {
             "COALESCE" => self.bind_coalesce(call),
             "ISNULL" => self.bind_isnull(call),
             "NULLIF" => self.bind_nullif(call),
+            "GROUPING" | "GROUPING_ID" => self.bind_grouping_function(&upper, call),
+            "CHECKSUM" if is_newid(&call.args) => self.call_named(OF_NEWID, Vec::new()),
             _ => {
                 let function =
                     lookup(&upper).ok_or_else(|| crate::func::unknown(&name.name).at(pos.line))?;
@@ -55,6 +57,12 @@ impl<'a> Binder<'a> {
                 self.call_function(function, args)
             }
         }
+    }
+
+    /// Calls a function that only the binder can name.
+    pub(super) fn call_named(&self, name: &str, args: Vec<Ex>) -> SqlResult<Ex> {
+        let function = lookup(name).ok_or_else(|| crate::func::unknown(name))?;
+        self.call_function(function, args)
     }
 
     fn bind_arguments(&mut self, function: &Function, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
@@ -189,6 +197,20 @@ impl<'a> Binder<'a> {
             coll: first.coll,
         })
     }
+}
+
+/// Whether the only argument is `NEWID()`.
+fn is_newid(args: &[Expr]) -> bool {
+    let [
+        Expr {
+            kind: ExprKind::Call(call),
+            ..
+        },
+    ] = args
+    else {
+        return false;
+    };
+    matches!(call.name.parts.as_slice(), [name] if name.name.eq_ignore_ascii_case("newid"))
 }
 
 /// JSON_MODIFY embeds a value that already is JSON text and quotes any other.

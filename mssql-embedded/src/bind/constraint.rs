@@ -7,6 +7,7 @@ use crate::catalog::{CheckDef, Database, DefaultDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
 use super::fold;
+use super::foreign_def::{ForeignKey, add_foreign_key};
 use super::index_def::{IndexSpec, add_index, index_from_ast};
 use super::table_def::validate;
 
@@ -22,8 +23,40 @@ pub fn add_constraint(
     database: &Database,
 ) -> SqlResult<()> {
     let taken = table.indexes.iter().any(|i| i.clustered);
+    if matches!(constraint.kind, ConstraintKind::PrimaryKey { .. }) && has_primary_key(table) {
+        let message = format!(
+            "Table '{}' already has a primary key defined on it.",
+            table.name
+        );
+        return Err(not_created(SqlError::with(1779, 16, 0, message)));
+    }
     add_one(table, constraint, column, taken, database)?;
     validate(table, database)
+}
+
+fn has_primary_key(table: &TableDef) -> bool {
+    let primary = |i: &crate::catalog::IndexDef| i.constraint.as_ref().is_some_and(|k| k.primary);
+    table.indexes.iter().any(primary)
+}
+
+/// Adds the index behind a PRIMARY KEY or UNIQUE constraint.
+fn add_key(table: &mut TableDef, spec: IndexSpec<'_>, database: &Database) -> SqlResult<()> {
+    match add_index(table, spec, database) {
+        Ok(_) => Ok(()),
+        Err(cause) if matches!(cause.number, 1902 | 1911 | 1919 | 8111) => Err(not_created(cause)),
+        Err(other) => Err(other),
+    }
+}
+
+/// 1750, the consequence of what makes a constraint impossible.
+pub fn not_created(cause: SqlError) -> SqlError {
+    SqlError::with(
+        1750,
+        16,
+        0,
+        "Could not create constraint or index. See previous errors.",
+    )
+    .because(cause)
 }
 
 pub(super) fn add_one(
@@ -52,11 +85,7 @@ pub(super) fn add_one(
                 primary: true,
                 system_named,
             };
-            if table
-                .indexes
-                .iter()
-                .any(|i| i.constraint.as_ref().is_some_and(|k| k.primary))
-            {
+            if has_primary_key(table) {
                 return Err(SqlError::with(
                     8110,
                     16,
@@ -77,7 +106,7 @@ pub(super) fn add_one(
                 options,
                 constraint: Some(key),
             };
-            add_index(table, spec, database).map(|_| ())
+            add_key(table, spec, database)
         }
         ConstraintKind::Unique {
             clustered,
@@ -98,7 +127,7 @@ pub(super) fn add_one(
                     system_named,
                 }),
             };
-            add_index(table, spec, database).map(|_| ())
+            add_key(table, spec, database)
         }
         ConstraintKind::Check(condition, text) => {
             let check = CheckDef {
@@ -112,7 +141,24 @@ pub(super) fn add_one(
             table.checks.push(check);
             Ok(())
         }
-        ConstraintKind::ForeignKey { .. } => Err(SqlError::unsupported("FOREIGN KEY")),
+        ConstraintKind::ForeignKey {
+            columns,
+            table: parent,
+            referenced,
+            cascade_delete,
+        } => {
+            let first = columns.first().map(|c| c.name.as_str());
+            let keys = count + table.foreign_keys.len();
+            let key = ForeignKey {
+                name: given.unwrap_or_else(|| auto_name("FK", &table.name, first, keys)),
+                system_named,
+                columns,
+                parent,
+                referenced,
+                cascade_delete: *cascade_delete,
+            };
+            add_foreign_key(table, &key, database)
+        }
         ConstraintKind::Default { expr, text, column } => {
             let position = positions(table, [column.name.as_str()].into_iter(), database, 1752)?;
             let target = &table.columns[position[0]];

@@ -1,13 +1,14 @@
 //! What a statement is bound against, and the entry points of the binder.
 
-use crate::ast::{Condition, Expr, StmtKind, TableSource};
-use crate::catalog::{Catalog, Database, ObjectId};
+use crate::ast::{Condition, Expr, ObjectName, QuerySpec, StmtKind, TableSource};
+use crate::catalog::{Catalog, Database, ObjectId, TemporaryTables};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Bound, BoundKind, Required, Typed};
 
 use super::VariableMap;
 use super::cte::CteEnvironment;
 use super::scope::{Clause, Scope};
+use super::through::{Modifiable, Passed};
 
 /// What a statement may refer to.
 #[derive(Clone, Copy)]
@@ -22,6 +23,8 @@ pub struct BindContext<'a> {
     pub variables: &'a VariableMap,
     /// QUOTED_IDENTIFIER; filtered indexes and their tables demand ON.
     pub quoted_identifier: bool,
+    /// The temporary tables of the session.
+    pub temporaries: &'a TemporaryTables,
 }
 
 /// The state of binding one statement.
@@ -40,6 +43,14 @@ pub(super) struct Binder<'a> {
     pub(super) force_order: bool,
     /// The FROM item that an UPDATE or DELETE changes.
     pub(super) target_source: Option<&'a TableSource>,
+    /// The SELECT through which the statement changes rows.
+    pub(super) through: Option<&'a QuerySpec>,
+    /// The target, once it has been added.
+    pub(super) modified: Option<Modifiable<'a>>,
+    /// What the query through which rows are changed passes on, once it has been bound.
+    pub(super) passed: Option<Passed<'a>>,
+    /// The table that SELECT … INTO makes.
+    pub(super) into: Option<&'a ObjectName>,
 }
 
 impl<'a> Binder<'a> {
@@ -55,6 +66,10 @@ impl<'a> Binder<'a> {
             max_recursion: 100,
             force_order: false,
             target_source: None,
+            into: None,
+            through: None,
+            modified: None,
+            passed: None,
         }
     }
 

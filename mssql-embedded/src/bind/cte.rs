@@ -91,6 +91,25 @@ impl<'a> Binder<'a> {
         bound.map(Some)
     }
 
+    /// Runs `f` on a CTE where only the CTEs before it can be named; there must be one of this name.
+    pub(super) fn within_cte<T>(
+        &mut self,
+        name: &str,
+        f: impl FnOnce(&mut Self, &'a Cte) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let folded = fold(self.ctx.database, name);
+        let visible = &self.ctes.defs[..self.ctes.visible];
+        let index = visible
+            .iter()
+            .rposition(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .ok_or_else(|| SqlError::new(208, format!("Invalid object name '{name}'.")))?;
+        let cte = self.ctes.defs[index].cte;
+        let before = std::mem::replace(&mut self.ctes.visible, index);
+        let result = f(self, cte);
+        self.ctes.visible = before;
+        result
+    }
+
     fn bind_recursive(
         &mut self,
         index: usize,

@@ -18,8 +18,12 @@ pub(super) fn invalid_column(name: &str, pos: Pos) -> SqlError {
     SqlError::new(207, format!("Invalid column name '{name}'.")).at(pos.line)
 }
 
+/// 208; its state tells temporary tables from others.
 pub(super) fn invalid_object(name: &ObjectName) -> SqlError {
-    SqlError::new(208, format!("Invalid object name '{}'.", dotted(name))).at(line(name))
+    let last = name.parts.last().map_or("", |p| p.name.as_str());
+    let state = u8::from(!crate::catalog::is_temporary(last));
+    let message = format!("Invalid object name '{}'.", dotted(name));
+    SqlError::with(208, 16, state, message).at(line(name))
 }
 
 pub(super) fn ambiguous(name: &str, pos: Pos) -> SqlError {

@@ -2,7 +2,7 @@
 
 use crate::ast::{BinaryOp, Condition, Expr, ExprKind, Ident, QueryExpr, TypeName, UnaryOp};
 use crate::error::{SqlError, SqlResult};
-use crate::func::lookup;
+use crate::func::{AT_TIME_ZONE, lookup};
 use crate::plan::{Cond, Scalar};
 use crate::value::arith::{bit_not, negate, operation};
 use crate::value::precedence::{check_explicit, common_type};
@@ -33,8 +33,13 @@ impl<'a> Binder<'a> {
                 ))
             }
             ExprKind::GlobalVariable(name) => {
-                let function = lookup(&format!("@@{name}"))
-                    .ok_or_else(|| errors::undeclared(&format!("@@{name}"), expr.pos))?;
+                let name = format!("@@{name}");
+                let function = lookup(&name).ok_or_else(|| {
+                    if crate::func::is_absent(&name) {
+                        return crate::func::unknown(&name);
+                    }
+                    errors::undeclared(&name, expr.pos)
+                })?;
                 self.call_function(function, Vec::new())
             }
             ExprKind::Column(name) => self.resolve_column(name),
@@ -73,7 +78,10 @@ impl<'a> Binder<'a> {
             } => self.bind_case(vec![condition], vec![then, otherwise]),
             ExprKind::Subquery(query) => self.bind_scalar_subquery(query),
             ExprKind::Collate(operand, name) => self.bind_collate(operand, name),
-            ExprKind::AtTimeZone(..) => Err(SqlError::unsupported("AT TIME ZONE")),
+            ExprKind::AtTimeZone(operand, zone) => {
+                let args = vec![self.bind_expr(operand)?, self.bind_expr(zone)?];
+                self.call_named(AT_TIME_ZONE, args)
+            }
         }
     }
 

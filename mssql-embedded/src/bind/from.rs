@@ -36,7 +36,10 @@ impl<'a> Binder<'a> {
 
     fn bind_source(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
         if self.target_source.is_some_and(|t| std::ptr::eq(t, source)) {
-            return self.bind_target_source(source);
+            let target = self.add_modifiable_source(source)?;
+            let rel = target.rel.clone();
+            self.modified = Some(target);
+            return Ok(rel);
         }
         match source {
             TableSource::Named { name, alias, hints } => {

@@ -1,15 +1,34 @@
 //! GROUP BY: what the clauses after it may read.
 
+use crate::ast::Call;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{AggregateCall, Cond, Scalar};
+use crate::plan::{Cond, Group, Node, Scalar};
 use crate::value::DataType;
 
 use super::context::Binder;
 use super::select::Parts;
 use super::typing::Ex;
 
-/// Keys, aggregates, and whether there is one row even without input.
-pub(super) type Grouping = (Vec<(Scalar, DataType, usize)>, Vec<AggregateCall>, bool);
+/// Makes the operator of a grouping from its input.
+pub(super) type Grouping = Box<dyn FnOnce(Node) -> Group>;
+
+/// The keys of GROUP BY, each once, and the grouping sets over them.
+pub(super) fn unique_keys(keys: Vec<Ex>, sets: &[Vec<usize>]) -> (Vec<Ex>, Vec<Vec<usize>>) {
+    if sets.is_empty() {
+        return (keys, Vec::new());
+    }
+    let mut unique: Vec<Ex> = Vec::with_capacity(keys.len());
+    let mut places = Vec::with_capacity(keys.len());
+    for key in keys {
+        let known = unique.iter().position(|k| k.expr.same(&key.expr));
+        places.push(known.unwrap_or(unique.len()));
+        if known.is_none() {
+            unique.push(key);
+        }
+    }
+    let placed = |set: &Vec<usize>| set.iter().map(|i| places[*i]).collect();
+    (unique, sets.iter().map(placed).collect())
+}
 
 impl<'a> Binder<'a> {
     /// Turns the clauses into expressions over the groups. A key that is a plain column keeps its
@@ -17,10 +36,14 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_grouping(
         &mut self,
         keys: Vec<Ex>,
+        sets: Vec<Vec<usize>>,
         parts: &mut Parts,
     ) -> SqlResult<Grouping> {
         let level = self.scopes.len() - 1;
-        let scalar = keys.is_empty();
+        let scalar = keys.is_empty() && sets.len() <= 1;
+        if !sets.is_empty() {
+            parts.items.iter_mut().for_each(|i| i.ex.nullable = true);
+        }
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             let mut reads = false;
@@ -75,7 +98,50 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         scope.windows = windows;
         let aggregates = std::mem::take(&mut scope.aggregates);
-        Ok((bound, aggregates, scalar))
+        let indicators = std::mem::take(&mut scope.indicators);
+        Ok(Box::new(move |input| Group {
+            input,
+            keys: bound,
+            aggregates,
+            scalar,
+            sets,
+            indicators,
+        }))
+    }
+
+    /// GROUPING (one key, TINYINT) and GROUPING_ID (several, INT): a bit for each key that the row's
+    /// grouping set leaves out.
+    pub(super) fn bind_grouping_function(&mut self, name: &str, call: &'a Call) -> SqlResult<Ex> {
+        let single = name == "GROUPING";
+        if call.args.is_empty() || single && call.args.len() != 1 {
+            return Err(super::errors::argument_count(name, 1));
+        }
+        let mut keys = Vec::with_capacity(call.args.len());
+        for (i, arg) in call.args.iter().enumerate() {
+            let arg = self.bind_expr(arg)?.expr;
+            let key = self.scope().group_keys.iter().position(|k| k.same(&arg));
+            keys.push(key.ok_or_else(|| {
+                SqlError::new(
+                    8161,
+                    format!(
+                        "Argument {} of the {name} function does not match any of the expressions in \
+                         the GROUP BY clause.",
+                        i + 1
+                    ),
+                )
+            })?);
+        }
+        let level = self.scopes.len() - 1;
+        let scope = self.scope();
+        let slot = scope.allocate(1);
+        scope.computed.push(slot);
+        scope.indicators.push((keys, slot));
+        let ty = if single {
+            DataType::TinyInt
+        } else {
+            DataType::Int
+        };
+        Ok(Ex::new(Scalar::Slot { level, slot }, ty, false))
     }
 }
 

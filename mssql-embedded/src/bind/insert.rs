@@ -8,6 +8,7 @@ use crate::session::ColumnMeta;
 use crate::value::precedence::check_implicit;
 use crate::value::{DataType, Value};
 
+use super::Touched;
 use super::context::Binder;
 use super::hints::table_hints;
 use super::output::{OutputSlots, count_mismatch};
@@ -94,6 +95,7 @@ impl<'a> Binder<'a> {
             explicit_identity,
             source,
             rules,
+            foreign: self.foreign_rules(table, Touched::Inserted)?,
             output,
         })
     }

@@ -14,6 +14,8 @@ mod context;
 mod cte;
 mod errors;
 mod expr;
+mod foreign;
+mod foreign_def;
 mod from;
 mod group;
 mod hints;
@@ -37,6 +39,7 @@ mod source;
 mod table_def;
 mod table_function;
 mod target;
+mod through;
 mod typing;
 mod variables;
 mod window;
@@ -44,8 +47,9 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use constraint::add_constraint;
+pub use constraint::{add_constraint, not_created};
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
+pub use foreign::{Touched, bind_foreign};
 pub use index_def::{index_from_ast, key_size_warning};
 pub use names::fold;
 pub use rules::{bind_default, bind_row_rules};

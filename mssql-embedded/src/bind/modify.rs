@@ -3,7 +3,7 @@
 use crate::ast::{Condition, DeleteStmt, SetClause, Top, UpdateStmt};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Assign, Delete, Output, Query, Scalar, Target, Update};
+use crate::plan::{Assign, Delete, ForeignRules, Output, Query, Scalar, Target, Update};
 use crate::value::DataType;
 use crate::value::precedence::check_implicit;
 
@@ -11,9 +11,10 @@ use super::context::Binder;
 use super::expr::arithmetic;
 use super::output::OutputSlots;
 use super::planner::{Rel, Request, plan, prune};
-use super::scope::{Clause, column_ex};
+use super::scope::{Clause, column_ex, table_columns};
+use super::through::{Modifiable, derived_field};
 use super::typing::Ex;
-use super::{bind_row_rules, errors};
+use super::{Touched, bind_foreign, bind_row_rules, errors};
 
 /// The columns and variables that UPDATE sets.
 #[derive(Default)]
@@ -27,25 +28,24 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_update(&mut self, update: &'a UpdateStmt) -> SqlResult<Update> {
         self.apply_hints(&update.options);
         self.push_ctes(&update.with)?;
-        let (bound, slots) = self.bind_target(&update.target, &update.from)?;
-        let table = bound.table;
+        let target = self.bind_target(&update.target, &update.from)?;
+        let table = target.table;
         self.check_settings(table, "UPDATE")?;
-        if let Target::Table(t) = &bound.target {
+        if let Target::Table(t) = &target.target {
             self.require(t.id, "UPDATE");
             if update.filter.is_some() || !update.from.is_empty() {
                 self.require(t.id, "SELECT");
             }
         }
         let inserted = self.scope().allocate(table.columns.len());
-        let sets = self.in_clause(Clause::Set, |b| {
-            b.bind_sets(&update.set, table, slots.source, inserted)
-        })?;
+        let sets = self.in_clause(Clause::Set, |b| b.bind_sets(&update.set, &target, inserted))?;
         let output = match &update.output {
             Some(clause) => {
                 let output_slots = OutputSlots {
                     inserted: Some(inserted),
-                    deleted: Some(slots.base),
-                    target: Some(slots.source),
+                    deleted: Some(target.base),
+                    target: Some(target.source),
+                    through: target.through.as_deref(),
                 };
                 Some(self.bind_output(clause, table, output_slots)?)
             }
@@ -67,18 +67,21 @@ impl<'a> Binder<'a> {
             })
         });
         let query = self.target_query(
-            slots.rel,
+            target.rel,
             update.filter.as_ref(),
             update.top.as_ref(),
             also,
             &output,
         )?;
         let rules = bind_row_rules(self.ctx, table)?;
+        let set: Vec<usize> = sets.set.iter().map(|(position, _, _)| *position).collect();
+        let foreign = self.foreign_rules(table, Touched::Updated(&set))?;
         Ok(Update {
-            target: bound.target,
+            foreign,
+            target: target.target,
             query,
-            base: slots.base,
-            locator: slots.locator,
+            base: target.base,
+            locator: target.locator,
             set: sets.set,
             inserted,
             assign: sets.assign,
@@ -91,10 +94,10 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_delete(&mut self, delete: &'a DeleteStmt) -> SqlResult<Delete> {
         self.apply_hints(&delete.options);
         self.push_ctes(&delete.with)?;
-        let (bound, slots) = self.bind_target(&delete.target, &delete.from)?;
-        let table = bound.table;
+        let target = self.bind_target(&delete.target, &delete.from)?;
+        let table = target.table;
         self.check_settings(table, "DELETE")?;
-        if let Target::Table(t) = &bound.target {
+        if let Target::Table(t) = &target.target {
             self.require(t.id, "DELETE");
             if delete.filter.is_some() || !delete.from.is_empty() {
                 self.require(t.id, "SELECT");
@@ -104,29 +107,48 @@ impl<'a> Binder<'a> {
             Some(clause) => {
                 let output_slots = OutputSlots {
                     inserted: None,
-                    deleted: Some(slots.base),
-                    target: Some(slots.source),
+                    deleted: Some(target.base),
+                    target: Some(target.source),
+                    through: target.through.as_deref(),
                 };
                 Some(self.bind_output(clause, table, output_slots)?)
             }
             None => None,
         };
         let query = self.target_query(
-            slots.rel,
+            target.rel,
             delete.filter.as_ref(),
             delete.top.as_ref(),
             Vec::new(),
             &output,
         )?;
         let rules = bind_row_rules(self.ctx, table)?;
+        let foreign = self.foreign_rules(table, Touched::Deleted)?;
         Ok(Delete {
-            target: bound.target,
+            foreign,
+            target: target.target,
             query,
-            base: slots.base,
-            locator: slots.locator,
+            base: target.base,
+            locator: target.locator,
             rules,
             output,
         })
+    }
+
+    /// What foreign keys demand; the statement then depends on the tables on their other ends.
+    pub(super) fn foreign_rules(
+        &mut self,
+        table: &TableDef,
+        touched: Touched<'_>,
+    ) -> SqlResult<ForeignRules> {
+        if table.foreign_keys.is_empty() && table.referenced_by.is_empty() {
+            return Ok(ForeignRules::default());
+        }
+        let (rules, depends) = bind_foreign(self.ctx, table, touched)?;
+        for (id, version) in depends {
+            self.depend(id, version);
+        }
+        Ok(rules)
     }
 
     /// The query that finds the rows to change.
@@ -170,10 +192,10 @@ impl<'a> Binder<'a> {
     fn bind_sets(
         &mut self,
         clauses: &'a [SetClause],
-        table: &'a TableDef,
-        source: usize,
+        target: &Modifiable<'a>,
         inserted: usize,
     ) -> SqlResult<Sets> {
+        let table = target.table;
         let mut sets = Sets::default();
         for clause in clauses {
             match clause {
@@ -187,12 +209,12 @@ impl<'a> Binder<'a> {
                     sets.assign.push(assign);
                 }
                 SetClause::Column { column, op, value } => {
-                    let position = self.set_column(column, table, source, &sets)?;
+                    let position = self.set_column(column, target, &sets)?;
                     let value = match value {
                         Some(value) => self.bind_expr(value)?,
                         None => self.explicit_default(table, position)?,
                     };
-                    let value = self.compound(source, position, *op, value)?;
+                    let value = compound(target, position, *op, value)?;
                     sets.set.push(stored(table, position, value)?);
                 }
                 SetClause::Both {
@@ -201,9 +223,9 @@ impl<'a> Binder<'a> {
                     op,
                     value,
                 } => {
-                    let position = self.set_column(column, table, source, &sets)?;
+                    let position = self.set_column(column, target, &sets)?;
                     let value = self.bind_expr(value)?;
-                    let value = self.compound(source, position, *op, value)?;
+                    let value = compound(target, position, *op, value)?;
                     sets.set.push(stored(table, position, value)?);
                     let ty = table.columns[position].ty.clone();
                     let new = Scalar::Slot {
@@ -218,42 +240,36 @@ impl<'a> Binder<'a> {
         Ok(sets)
     }
 
-    fn compound(
-        &mut self,
-        source: usize,
-        position: usize,
-        op: Option<crate::ast::BinaryOp>,
-        value: Ex,
-    ) -> SqlResult<Ex> {
-        match op {
-            Some(op) => {
-                let old = column_ex(0, &self.scope().sources[source].columns[position]);
-                arithmetic(op, old, value)
-            }
-            None => Ok(value),
-        }
-    }
-
     /// The position of a column that SET names.
     fn set_column(
         &mut self,
         name: &crate::ast::ObjectName,
-        table: &TableDef,
-        source: usize,
+        target: &Modifiable<'a>,
         sets: &Sets,
     ) -> SqlResult<usize> {
         let [qualifier @ .., last] = name.parts.as_slice() else {
             return Err(errors::unbound(name));
         };
+        let table = target.table;
+        let source = &self.scopes[0].sources[target.source];
         if !qualifier.is_empty() {
-            let target = &self.scopes[0].sources[source];
-            let named = self.qualifies(target, qualifier)
+            let named = self.qualifies(source, qualifier)
                 || matches!(qualifier, [t] if self.same_name(&t.name, &table.name));
             if !named {
                 return Err(errors::unbound(name));
             }
         }
-        let position = self.target_column(table, last)?;
+        let position = match &target.through {
+            None => self.target_column(table, last)?,
+            Some(behind) => {
+                let at = source
+                    .columns
+                    .iter()
+                    .position(|c| self.same_name(&c.name, &last.name))
+                    .ok_or_else(|| errors::invalid_column(&last.name, last.pos))?;
+                behind[at].ok_or_else(|| derived_field(&source.exposed))?
+            }
+        };
         let column = &table.columns[position];
         if column.identity.is_some() {
             return Err(SqlError::new(
@@ -269,6 +285,20 @@ impl<'a> Binder<'a> {
         }
         Ok(position)
     }
+}
+
+/// `column op= value`.
+fn compound(
+    target: &Modifiable<'_>,
+    position: usize,
+    op: Option<crate::ast::BinaryOp>,
+    value: Ex,
+) -> SqlResult<Ex> {
+    let Some(op) = op else {
+        return Ok(value);
+    };
+    let column = &table_columns(target.table, target.base)[position];
+    arithmetic(op, column_ex(0, column), value)
 }
 
 /// A new value of a column, which must convert to its type by itself.

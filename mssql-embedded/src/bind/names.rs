@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::ast::ObjectName;
-use crate::catalog::{Database, Object, TableDef, ViewDef, system_view};
+use crate::catalog::{
+    Database, Object, TableDef, ViewDef, is_system_view, is_temporary, system_view,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::SystemView;
 
@@ -32,11 +34,16 @@ pub enum Resolved<'a> {
 ///
 /// # Errors
 ///
-/// Refuses temporary tables and linked servers by name; 911 for an unknown database.
+/// Refuses linked servers by name; 911 for an unknown database.
 pub fn resolve_object<'a>(
     ctx: &BindContext<'a>,
     name: &ObjectName,
 ) -> SqlResult<Option<&'a Object>> {
+    if let Some(last) = name.parts.last()
+        && is_temporary(&last.name)
+    {
+        return Ok(ctx.temporaries.find(ctx.catalog, &last.name));
+    }
     let (database, schema, object) = split(ctx, name)?;
     let find = |schema: &str| {
         let id = database.schema_names.get(&fold(database, schema))?;
@@ -66,11 +73,6 @@ fn split<'a, 'n>(
             )));
         }
     };
-    if object.starts_with('#') {
-        return Err(
-            SqlError::unsupported(format!("temporary table {object}")).at(errors::line(name))
-        );
-    }
     let database = match database {
         Some(d) if !d.is_empty() && !d.eq_ignore_ascii_case(&ctx.database.name) => {
             let by_name = ctx
@@ -95,9 +97,13 @@ pub(super) fn resolve_source<'a>(
             || schema.name.eq_ignore_ascii_case("information_schema"))
     {
         let full = format!("{}.{}", schema.name, object.name).to_lowercase();
-        return system_view(&full)
-            .map(Resolved::System)
-            .ok_or_else(|| errors::invalid_object(name));
+        return system_view(&full).map(Resolved::System).ok_or_else(|| {
+            if is_system_view(&full) {
+                let what = format!("the system view {}", errors::dotted(name));
+                return SqlError::unsupported(what).at(errors::line(name));
+            }
+            errors::invalid_object(name)
+        });
     }
     match resolve_object(ctx, name)? {
         Some(Object::Table(table)) => Ok(Resolved::Table(table)),

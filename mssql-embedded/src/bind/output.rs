@@ -10,15 +10,17 @@ use crate::value::precedence::check_implicit;
 use super::bind_row_rules;
 use super::context::Binder;
 use super::query::meta;
-use super::scope::{Clause, Source, column_ex, table_columns};
+use super::scope::{Clause, Source, SourceColumn, column_ex, table_columns};
 
 /// Where the rows that OUTPUT shows are in the buffer.
 #[derive(Clone, Copy, Default)]
-pub(super) struct OutputSlots {
+pub(super) struct OutputSlots<'s> {
     pub(super) inserted: Option<usize>,
     pub(super) deleted: Option<usize>,
     /// The target's position among the sources, which OUTPUT cannot name directly.
     pub(super) target: Option<usize>,
+    /// For a target that is a query: the table's column behind each of its columns.
+    pub(super) through: Option<&'s [Option<usize>]>,
 }
 
 impl<'a> Binder<'a> {
@@ -27,7 +29,7 @@ impl<'a> Binder<'a> {
         &mut self,
         clause: &'a OutputClause,
         table: &TableDef,
-        slots: OutputSlots,
+        slots: OutputSlots<'_>,
     ) -> SqlResult<Output> {
         let before = self.scope().sources.len();
         if let Some(target) = slots.target {
@@ -35,11 +37,12 @@ impl<'a> Binder<'a> {
         }
         for (name, base) in [("inserted", slots.inserted), ("deleted", slots.deleted)] {
             if let Some(base) = base {
+                let columns = self.shown_columns(table, base, slots);
                 self.scope().sources.push(Source {
                     exposed: name.to_owned(),
                     qualifier: None,
                     aliased: true,
-                    columns: table_columns(table, base),
+                    columns,
                     hidden: false,
                     qualified_only: true,
                     leaf: usize::MAX,
@@ -65,6 +68,26 @@ impl<'a> Binder<'a> {
             into,
             width: self.scope().width,
         })
+    }
+
+    /// The columns of `inserted` or `deleted`: those of the table whose row is at `base`, or those of the
+    /// query through which it is changed. What the query computed stays as it was.
+    fn shown_columns(
+        &self,
+        table: &TableDef,
+        base: usize,
+        slots: OutputSlots<'_>,
+    ) -> Vec<SourceColumn> {
+        let columns = table_columns(table, base);
+        let (Some(behind), Some(target)) = (slots.through, slots.target) else {
+            return columns;
+        };
+        let offered = &self.scopes[0].sources[target].columns;
+        let shown = |(own, behind): (&SourceColumn, &Option<usize>)| SourceColumn {
+            slot: behind.map_or(own.slot, |i| columns[i].slot),
+            ..own.clone()
+        };
+        offered.iter().zip(behind).map(shown).collect()
     }
 
     fn bind_output_items(
@@ -119,6 +142,9 @@ impl<'a> Binder<'a> {
         };
         let bound = self.resolve_target(target)?;
         if let crate::plan::Target::Table(table) = &bound.target {
+            if !table.foreign_keys.is_empty() || !table.referenced_by.is_empty() {
+                return Err(relation_of_output(table));
+            }
             self.require(table.id, "INSERT");
         }
         let positions = self.insert_columns(bound.table, names)?;
@@ -163,6 +189,19 @@ pub(super) fn count_mismatch(implicit: bool, columns: usize, values: usize) -> S
         format!(
             "The select list for the INSERT statement contains {how} items than the insert list. The \
              number of SELECT values must match the number of INSERT columns."
+        ),
+    )
+}
+
+/// 332: what OUTPUT … INTO writes to must stand apart from foreign keys.
+fn relation_of_output(table: &TableDef) -> SqlError {
+    let key = table.foreign_keys.first().map_or("", |k| k.name.as_str());
+    SqlError::new(
+        332,
+        format!(
+            "The target table '{}.{}' of the OUTPUT INTO clause cannot be on either side of a \
+             (primary key, foreign key) relationship. Found reference constraint '{key}'.",
+            table.schema, table.name
         ),
     )
 }

@@ -1,13 +1,16 @@
 //! Queries of any shape: SELECT, set operators, VALUES, FOR JSON.
 
-use crate::ast::{Expr, ForJson, QueryBody, QueryExpr, QueryHint, SelectStmt};
+use crate::ast::{
+    Expr, ForJson, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt, TableSource,
+};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar};
+use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar, SelectInto};
 use crate::session::ColumnMeta;
 use crate::value::{Collation, DataType};
 
 use super::context::Binder;
 use super::expr::common;
+use super::names::{Resolved, resolve_source};
 use super::planner::prune;
 use super::select::Built;
 use super::typing::Ex;
@@ -46,7 +49,18 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_select_statement(&mut self, select: &'a SelectStmt) -> SqlResult<BoundKind> {
         self.apply_hints(&select.options);
         self.push_ctes(&select.with)?;
+        self.into = into_of(&select.query.body);
         let built = self.bind_built(&select.query, QueryUse::Statement)?;
+        if let Some(name) = self.into {
+            if !built.assign.is_empty() {
+                return Err(super::items::mixed_assignment());
+            }
+            return Ok(BoundKind::SelectInto(SelectInto {
+                name: name.clone(),
+                identity: self.inherited_identity(&select.query, &built.query),
+                query: built.query,
+            }));
+        }
         Ok(if built.assign.is_empty() {
             BoundKind::Select(built.query)
         } else {
@@ -55,6 +69,27 @@ impl<'a> Binder<'a> {
                 assign: built.assign,
             })
         })
+    }
+
+    /// The identity column that SELECT … INTO keeps: one that is selected once, from a single table.
+    fn inherited_identity(&self, query: &QueryExpr, bound: &Query) -> Option<(usize, (i64, i64))> {
+        let QueryBody::Select(spec) = &query.body else {
+            return None;
+        };
+        let [TableSource::Named { name, .. }] = spec.from.as_slice() else {
+            return None;
+        };
+        if !spec.group_by.is_empty() || spec.distinct {
+            return None;
+        }
+        let mut marked = bound.columns.iter().enumerate().filter(|(_, c)| c.identity);
+        let (position, _) = marked.next()?;
+        let table = match resolve_source(self.ctx, name) {
+            Ok(Resolved::Table(table)) if marked.next().is_none() => table,
+            _ => return None,
+        };
+        let identity = table.columns.iter().find_map(|c| c.identity)?;
+        Some((position, identity))
     }
 
     /// Notes the query hints that change plans.
@@ -252,6 +287,16 @@ impl<'a> Binder<'a> {
         };
         prune(&mut query, &[]);
         query
+    }
+}
+
+/// The INTO of a query's first SELECT.
+fn into_of(body: &QueryBody) -> Option<&ObjectName> {
+    match body {
+        QueryBody::Select(spec) => spec.into.as_ref(),
+        QueryBody::SetOp { left, .. } => into_of(left),
+        QueryBody::Nested(query) => into_of(&query.body),
+        QueryBody::Values(_) => None,
     }
 }
 

@@ -86,6 +86,9 @@ pub(super) struct Scope {
     pub(super) leaves: Vec<Leaf>,
     pub(super) aggregates: Vec<AggregateCall>,
     pub(super) windows: Vec<WindowFunction>,
+    /// The keys of GROUP BY, and what GROUPING asks of them.
+    pub(super) group_keys: Vec<Scalar>,
+    pub(super) indicators: Vec<(Vec<usize>, usize)>,
     /// Slots that hold results of aggregates and window functions.
     pub(super) computed: Vec<usize>,
 }

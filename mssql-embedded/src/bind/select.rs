@@ -2,13 +2,13 @@
 
 use crate::ast::{Condition, Expr, QueryExpr, QuerySpec};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Assign, Cond, Group, Node, Query, Scalar, SortKey, WindowFunction};
+use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey, WindowFunction};
 use crate::session::ColumnMeta;
 
 use super::context::Binder;
 use super::errors;
 use super::expr::one_column;
-use super::group::Grouping;
+use super::group::{Grouping, unique_keys};
 use super::items::Item;
 use super::planner::{Conjunct, Request, plan};
 use super::query::{QueryUse, meta};
@@ -51,11 +51,13 @@ impl<'a> Binder<'a> {
         query: &'a QueryExpr,
         use_: QueryUse,
     ) -> SqlResult<Built> {
-        if let Some(into) = &spec.into {
-            return Err(SqlError::unsupported(format!(
-                "SELECT INTO {}",
-                errors::dotted(into)
-            )));
+        if let Some(into) = &spec.into
+            && !self.into.is_some_and(|known| std::ptr::eq(known, into))
+        {
+            return Err(
+                SqlError::with(156, 15, 1, "Incorrect syntax near the keyword 'INTO'.")
+                    .at(errors::line(into)),
+            );
         }
         let level = self.push_scope(Self::is_closed(&use_));
         let top = self.bind_top(spec.top.as_ref())?;
@@ -66,8 +68,11 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let keys = self.in_clause(Clause::GroupBy, |b| b.bind_list_of(&spec.group_by))?;
-        let (items, assign) =
+        let (keys, sets) = unique_keys(keys, &spec.grouping_sets);
+        self.scope().group_keys = keys.iter().map(|k| k.expr.clone()).collect();
+        let (mut items, assign) =
             self.in_clause(Clause::Select, |b| b.bind_items(&spec.items, &use_))?;
+        self.pass_on(spec, &mut items)?;
         let having = match &spec.having {
             Some(cond) => vec![self.in_clause(Clause::Having, |b| b.bind_cond(cond))?],
             None => Vec::new(),
@@ -84,13 +89,14 @@ impl<'a> Binder<'a> {
             order_items,
         };
         let grouped = !spec.group_by.is_empty()
+            || !sets.is_empty()
             || spec.having.is_some()
             || !self.scope().aggregates.is_empty();
         if let QueryUse::Member(value) = &use_ {
             self.add_membership(value.clone(), &mut parts, &mut filter, grouped)?;
         }
         let group = if grouped {
-            Some(self.bind_grouping(keys, &mut parts)?)
+            Some(self.bind_grouping(keys, sets, &mut parts)?)
         } else {
             None
         };
@@ -256,13 +262,8 @@ fn shape(
     parts: &mut Parts,
 ) -> Node {
     let mut node = node;
-    if let Some((keys, aggregates, scalar)) = group {
-        node = Node::Group(Box::new(Group {
-            input: node,
-            keys,
-            aggregates,
-            scalar,
-        }));
+    if let Some(group) = group {
+        node = Node::Group(Box::new(group(node)));
     }
     for cond in std::mem::take(&mut parts.having) {
         node = Node::Filter {

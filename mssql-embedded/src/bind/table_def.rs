@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Column, Database, DefaultDef, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::value::{BareLength, DataType};
 
-use super::constraint::{add_one, auto_name};
+use super::constraint::{add_one, auto_name, not_created};
 use super::index_def::nullable_key;
 use super::rules::{bind_default, bind_row_rules, computed_type};
 use super::{BindContext, VariableMap, fold, resolve_collation, resolve_type};
@@ -35,6 +35,26 @@ impl TableName {
             database: database.name.clone(),
         }
     }
+
+    /// The definition of a table of this name with nothing but columns, not yet numbered.
+    pub fn table(self, columns: Vec<Column>) -> TableDef {
+        TableDef {
+            id: 0,
+            schema_id: self.schema_id,
+            schema: self.schema,
+            name: self.name,
+            database: self.database,
+            version: 1,
+            columns,
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            referenced_by: Vec::new(),
+            lock_escalation: true,
+            created_ms: 0,
+            modified_ms: 0,
+        }
+    }
 }
 
 /// Makes the definition of a table. All ids are 0: the caller numbers the table and its constraints;
@@ -49,20 +69,7 @@ pub fn table_def_from_ast(
     constraints: &[TableConstraint],
     database: &Database,
 ) -> SqlResult<TableDef> {
-    let mut table = TableDef {
-        id: 0,
-        schema_id: name.schema_id,
-        schema: name.schema.clone(),
-        name: name.name.clone(),
-        database: name.database.clone(),
-        version: 1,
-        columns: Vec::new(),
-        indexes: Vec::new(),
-        checks: Vec::new(),
-        lock_escalation: true,
-        created_ms: 0,
-        modified_ms: 0,
-    };
+    let mut table = name.clone().table(Vec::new());
     columns_from_ast(&mut table, columns, database)?;
     let inline = columns
         .iter()
@@ -103,7 +110,7 @@ fn refuse_null_key(
             .any(|c| same(&c.name.name, name) && c.nullable == Some(true))
     };
     if keys.iter().any(|k| declared_null(&k.name.name)) {
-        return Err(nullable_key(table));
+        return Err(not_created(nullable_key(table)));
     }
     Ok(())
 }
@@ -267,6 +274,7 @@ fn context<'a>(
         default_schema: "dbo",
         variables,
         quoted_identifier: true,
+        temporaries: crate::catalog::TemporaryTables::none(),
     }
 }
 

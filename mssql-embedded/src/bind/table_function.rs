@@ -100,6 +100,13 @@ impl<'a> Binder<'a> {
             [single] if single.name.eq_ignore_ascii_case("string_split") => {
                 self.bind_string_split(args, alias, names)
             }
+            [schema, function] => {
+                let full = format!("{}.{}", schema.name, function.name).to_lowercase();
+                if crate::catalog::is_system_view(&full) {
+                    return Err(SqlError::unsupported(format!("the function {full}")));
+                }
+                Err(errors::invalid_object(name))
+            }
             _ => Err(errors::invalid_object(name)),
         }
     }

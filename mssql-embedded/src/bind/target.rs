@@ -5,11 +5,12 @@ use std::sync::Arc;
 use crate::ast::{DmlTarget, Ident, ObjectName, TableHint, TableSource};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Purpose, Target};
+use crate::plan::Target;
 
 use super::context::Binder;
 use super::names::{Resolved, resolve_source};
 use super::planner::Rel;
+use super::through::Modifiable;
 use super::{errors, fold};
 
 /// A resolved target.
@@ -17,15 +18,6 @@ pub(super) struct BoundTarget<'a> {
     pub(super) target: Target,
     pub(super) table: &'a Arc<TableDef>,
     pub(super) hints: &'a [TableHint],
-}
-
-/// Where the target of UPDATE or DELETE is in the buffer.
-pub(super) struct TargetSlots {
-    pub(super) rel: Rel,
-    /// Its position among the sources.
-    pub(super) source: usize,
-    pub(super) base: usize,
-    pub(super) locator: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -77,124 +69,42 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Opens level 0 with the target of UPDATE or DELETE and the FROM clause.
+    /// Opens level 0 with the target of UPDATE or DELETE and the FROM clause. The target's `rel` is then
+    /// all that the statement reads.
     pub(super) fn bind_target(
         &mut self,
         target: &'a DmlTarget,
         from: &'a [TableSource],
-    ) -> SqlResult<(BoundTarget<'a>, TargetSlots)> {
+    ) -> SqlResult<Modifiable<'a>> {
         self.push_scope(false);
         let found = from.iter().find_map(|s| self.matching(s, target, true));
         let found = found.or_else(|| from.iter().find_map(|s| self.matching(s, target, false)));
-        let Some(source) = found else {
-            let bound = self.resolve_target(target)?;
-            let own = self.add_target(&bound, None)?;
-            let rel = match self.bind_from(from)? {
-                Some(others) => Rel::Inner {
-                    members: vec![own, others],
-                    conds: Vec::new(),
-                },
-                None => own,
-            };
-            let slots = self.target_slots(rel, 0)?;
-            return Ok((bound, slots));
+        let (mut own, others) = match found {
+            None => {
+                let own = self.add_modifiable(target)?;
+                (own, self.bind_from(from)?)
+            }
+            Some(source) => {
+                self.target_source = Some(source);
+                let rel = self.bind_from(from)?;
+                self.target_source = None;
+                let own = self.modified.take();
+                let mut own = own.ok_or_else(|| {
+                    SqlError::unsupported("a target that the FROM clause does not read")
+                })?;
+                own.rel = rel.unwrap_or(own.rel);
+                (own, None)
+            }
         };
-        let bound = self.target_of_source(source, target)?;
-        self.target_source = Some(source);
-        let rel = self.bind_from(from)?;
-        self.target_source = None;
-        let leaf = self
-            .scope()
-            .leaves
-            .iter()
-            .position(|l| l.locator().is_some())
-            .unwrap_or(0);
-        let position = self
-            .scope()
-            .sources
-            .iter()
-            .position(|s| s.leaf == leaf)
-            .unwrap_or(0);
-        let rel = rel.unwrap_or(Rel::Leaf(leaf));
-        let slots = self.target_slots(rel, position)?;
-        Ok((bound, slots))
-    }
-
-    fn target_slots(&mut self, rel: Rel, source: usize) -> SqlResult<TargetSlots> {
+        if let Some(others) = others {
+            own.rel = Rel::Inner {
+                members: vec![own.rel, others],
+                conds: Vec::new(),
+            };
+        }
         let scope = self.scope();
-        let count = scope.sources.len();
-        scope.visible = 0..count;
-        let leaf = &scope.leaves[scope.sources[source].leaf];
-        let locator = leaf.locator();
-        let base = leaf.slots.start;
-        match locator {
-            Some(locator) => Ok(TargetSlots {
-                rel,
-                source,
-                base,
-                locator,
-            }),
-            None => Err(SqlError::unsupported(
-                "changing rows of anything but a table",
-            )),
-        }
-    }
-
-    fn add_target(&mut self, bound: &BoundTarget<'a>, alias: Option<&Ident>) -> SqlResult<Rel> {
-        match &bound.target {
-            Target::Table(_) => self.add_table(bound.table, alias, bound.hints, Purpose::Modify),
-            Target::Local(_, table) => {
-                let name = table.name.clone();
-                self.add_local(&name, alias, true)
-            }
-        }
-    }
-
-    /// Binds the FROM item that is the target.
-    pub(super) fn bind_target_source(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
-        match source {
-            TableSource::Named { name, alias, hints } => {
-                let table = self.base_table(name)?;
-                self.add_table(table, alias.as_ref(), hints, Purpose::Modify)
-            }
-            TableSource::Variable { name, alias } => self.add_local(name, alias.as_ref(), true),
-            _ => Err(SqlError::unsupported("changing rows of a derived table")),
-        }
-    }
-
-    fn target_of_source(
-        &mut self,
-        source: &'a TableSource,
-        target: &'a DmlTarget,
-    ) -> SqlResult<BoundTarget<'a>> {
-        match source {
-            TableSource::Named { name, hints, .. } => {
-                let table = self.base_table(name)?;
-                Ok(BoundTarget {
-                    target: Target::Table(table.clone()),
-                    table,
-                    hints,
-                })
-            }
-            TableSource::Variable { name, .. } => {
-                let variable = self.ctx.variables.table(name)?;
-                let target = Target::Local(variable.slot, variable.table.clone());
-                Ok(BoundTarget {
-                    target,
-                    table: &variable.table,
-                    hints: &[],
-                })
-            }
-            _ => {
-                let name = match target {
-                    DmlTarget::Named(name, _) => errors::dotted(name),
-                    DmlTarget::Variable(name) => name.clone(),
-                };
-                Err(SqlError::unsupported(format!(
-                    "changing rows of the derived table {name}"
-                )))
-            }
-        }
+        scope.visible = 0..scope.sources.len();
+        Ok(own)
     }
 
     /// The FROM item that the target names: by alias, or else by the table itself.
@@ -235,7 +145,13 @@ impl<'a> Binder<'a> {
         same.then_some(source)
     }
 
+    /// Whether two names mean the same table or the same CTE.
     fn same_table(&self, a: &ObjectName, b: &ObjectName) -> bool {
+        if let ([x], [y]) = (a.parts.as_slice(), b.parts.as_slice())
+            && self.is_cte(&x.name)
+        {
+            return self.same_name(&x.name, &y.name);
+        }
         let id = |name| match resolve_source(self.ctx, name) {
             Ok(Resolved::Table(table)) => Some(table.id),
             _ => None,

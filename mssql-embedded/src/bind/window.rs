@@ -146,6 +146,7 @@ impl<'a> Binder<'a> {
         }
         match positional(name) {
             Some(kind) => self.bind_positional(name, kind, call),
+            None if crate::func::is_absent(name) => Err(crate::func::unknown(name)),
             None => Err(SqlError::with(
                 4113,
                 16,

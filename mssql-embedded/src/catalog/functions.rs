@@ -75,6 +75,14 @@ impl Call<'_> {
     fn named(&self, i: usize) -> Option<&Object> {
         let name = self.text(i)?;
         let name: ObjectName = crate::parse::parse_name(&name).ok()?;
+        // Temporary tables are in tempdb: from elsewhere the name says so.
+        if let [schema @ .., table] = name.parts.as_slice()
+            && super::is_temporary(&table.name)
+            && self.core.database != super::TEMPDB
+            && !matches!(schema, [d, _] if d.name.eq_ignore_ascii_case(super::TEMPDB))
+        {
+            return None;
+        }
         resolve_object(self.latch, self.core, self.frame, &name)
             .ok()
             .flatten()

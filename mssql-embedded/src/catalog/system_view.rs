@@ -9,7 +9,7 @@ use crate::plan::SystemView;
 use crate::session::Core;
 use crate::value::Value;
 
-use super::views::{information_schema, locks, objects, principals, tables};
+use super::views::{foreign_keys, information_schema, locks, objects, principals, tables};
 use super::{Catalog, Database};
 
 /// What a view reads.
@@ -22,7 +22,8 @@ pub struct Source<'s> {
     pub latch: &'s State,
 }
 
-type RowsOf = fn(&Source<'_>) -> Vec<Vec<Value>>;
+/// Makes the rows of a view.
+pub(super) type RowsOf = fn(&Source<'_>) -> Vec<Vec<Value>>;
 type Columns = &'static [(&'static str, SystemType)];
 
 const OBJECT: Columns = &[
@@ -480,18 +481,22 @@ const VIEWS: &[(SystemView, RowsOf)] = &[
     ),
 ];
 
-const fn view(name: &'static str, columns: Columns) -> SystemView {
+pub(super) const fn view(name: &'static str, columns: Columns) -> SystemView {
     SystemView { name, columns }
+}
+
+fn all() -> impl Iterator<Item = &'static (SystemView, RowsOf)> {
+    VIEWS.iter().chain(foreign_keys::VIEWS)
 }
 
 /// The system view of a lower-case two-part name such as `sys.tables`.
 pub fn system_view(name: &str) -> Option<&'static SystemView> {
-    VIEWS.iter().map(|(v, _)| v).find(|v| v.name == name)
+    all().map(|(v, _)| v).find(|v| v.name == name)
 }
 
 /// The rows of a system view.
 pub fn system_rows(name: &str, latch: &State, core: &Core) -> SqlResult<Vec<Vec<Value>>> {
-    let found = VIEWS.iter().find(|(v, _)| v.name == name);
+    let found = all().find(|(v, _)| v.name == name);
     let database = latch.catalog.databases.get(&core.database);
     Ok(match (found, database) {
         (Some((_, rows)), Some(database)) => rows(&Source {

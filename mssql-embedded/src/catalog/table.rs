@@ -29,6 +29,10 @@ pub struct TableDef {
     pub indexes: Vec<IndexDef>,
     /// CHECK constraints.
     pub checks: Vec<CheckDef>,
+    /// FOREIGN KEY constraints.
+    pub foreign_keys: Vec<ForeignKeyDef>,
+    /// The tables with a foreign key to this one.
+    pub referenced_by: Vec<ObjectId>,
     /// `LOCK_ESCALATION` is not DISABLE.
     pub lock_escalation: bool,
     /// Unix milliseconds of creation.
@@ -122,4 +126,23 @@ pub struct CheckDef {
     pub text: String,
     /// The one column it belongs to, if it was written inline (547 names it).
     pub column: Option<String>,
+}
+
+/// A FOREIGN KEY constraint. Columns are named by their ids, which outlive those around them.
+#[derive(Clone, Debug)]
+pub struct ForeignKeyDef {
+    /// The constraint's id.
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Whether the server chose the name.
+    pub system_named: bool,
+    /// The ids of its columns.
+    pub columns: Vec<i32>,
+    /// The table it refers to.
+    pub table: ObjectId,
+    /// The ids of that table's columns.
+    pub referenced: Vec<i32>,
+    /// ON DELETE CASCADE.
+    pub cascade_delete: bool,
 }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::access;
+use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
 use crate::plan::{
@@ -16,8 +17,9 @@ use crate::session::ColumnMeta;
 use crate::storage::{InsertOutcome, Key, Row};
 use crate::value::{CastMode, Value, cast};
 
+use super::foreign::{check_parents, settle_children};
 use super::row::{Verb, convert, finish_row, new_row, qualifies};
-use super::{Env, QueryRun, collect, eval};
+use super::{Env, QueryRun, collect_first, eval};
 
 /// What a writing statement did.
 #[derive(Debug, Default)]
@@ -39,12 +41,13 @@ pub fn run_insert(
     check_identity_insert(insert, env)?;
     lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
-        (Source::Query(query), _) => collect(query, env)?,
+        (Source::Query(query), _) => collect_first(query, env.row_limit(), env)?,
         (Source::Exec, rows) => fitting(rows.unwrap_or_default(), &insert.columns)?,
     };
     let table = insert.target.table();
     let mut result = DmlResult::default();
     let mut outputs = Outputs::new(insert.output.as_ref());
+    let mut written = Vec::new();
     for values in rows {
         let mut identity = None;
         let target = &insert.target;
@@ -68,6 +71,9 @@ pub fn run_insert(
         if !write_new(&insert.target, &row, &insert.rules, &mut result, env)? {
             continue;
         }
+        if !insert.foreign.is_empty() {
+            written.push(Arc::clone(&row));
+        }
         if let (Some(value), Target::Table(_)) = (identity, &insert.target) {
             env.core.identity = value.clone();
             env.frame.scope_identity = value;
@@ -83,8 +89,26 @@ pub fn run_insert(
             outputs.add(output, env)?;
         }
     }
+    check_parents(&insert.foreign, &written, "INSERT", env)?;
     outputs.finish(insert.output.as_ref(), &mut result, env)?;
     Ok(result)
+}
+
+/// Fills a new table; how many rows were written.
+pub fn fill_table(
+    table: &Arc<TableDef>,
+    rows: Vec<Vec<Value>>,
+    rules: &RowRules,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<u64> {
+    let target = Target::Table(Arc::clone(table));
+    let mut result = DmlResult::default();
+    for values in rows {
+        note_explicit_identity(&target, &values, env);
+        write_new(&target, &values.into(), rules, &mut result, env)?;
+        result.rows += 1;
+    }
+    Ok(result.rows)
 }
 
 /// TABLOCK on the target locks the table; the other hints that INSERT allows change nothing, because
@@ -196,28 +220,39 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut changes = Vec::new();
     let mut seen = HashSet::new();
     let mut outputs = Outputs::new(update.output.as_ref());
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let limit = env.row_limit();
     let mut run = QueryRun::open(&update.query, env)?;
-    while let Some(change) = run.next_with(env, |env| {
-        let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
-            return Ok(None);
-        };
-        if !seen.insert(Arc::clone(&locator)) {
-            return Ok(None);
-        }
-        let row = changed_row(update, env)?;
-        if let Some(output) = &update.output {
-            put(env, update.query.level, output.inserted, &row);
-            copy_slots(
-                env,
-                update.query.level,
-                update.base,
-                output.deleted,
-                row.len(),
-            );
-            outputs.add(output, env)?;
-        }
-        Ok(Some((locator, Row::from(row))))
-    })? {
+    while changes.len() < limit
+        && let Some(change) = run.next_with(env, |env| {
+            let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
+                return Ok(None);
+            };
+            if !seen.insert(Arc::clone(&locator)) {
+                return Ok(None);
+            }
+            let row = changed_row(update, env)?;
+            if let Some(output) = &update.output {
+                put(env, update.query.level, output.inserted, &row);
+                copy_slots(
+                    env,
+                    update.query.level,
+                    update.base,
+                    output.deleted,
+                    row.len(),
+                );
+                outputs.add(output, env)?;
+            }
+            let row = Row::from(row);
+            if !update.foreign.is_empty() {
+                let old =
+                    env.rows[update.query.level][update.base..update.base + row.len()].to_vec();
+                before.push(Row::from(old));
+                after.push(Arc::clone(&row));
+            }
+            Ok(Some((locator, row)))
+        })?
+    {
         changes.extend(change);
     }
     drop(run);
@@ -234,6 +269,8 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             env.frame.tables[*slot].update_all(changes)?;
         }
     }
+    check_parents(&update.foreign, &after, "UPDATE", env)?;
+    settle_children(&update.foreign, &before, "UPDATE", env)?;
     outputs.finish(update.output.as_ref(), &mut result, env)?;
     Ok(result)
 }
@@ -273,20 +310,28 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut locators = Vec::new();
     let mut seen = HashSet::new();
     let mut outputs = Outputs::new(delete.output.as_ref());
+    let mut gone = Vec::new();
+    let limit = env.row_limit();
     let mut run = QueryRun::open(&delete.query, env)?;
-    while let Some(found) = run.next_with(env, |env| {
-        let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
-            return Ok(None);
-        };
-        if !seen.insert(Arc::clone(&locator)) {
-            return Ok(None);
-        }
-        if let Some(output) = &delete.output {
-            copy_slots(env, delete.query.level, delete.base, output.deleted, width);
-            outputs.add(output, env)?;
-        }
-        Ok(Some(locator))
-    })? {
+    while locators.len() < limit
+        && let Some(found) = run.next_with(env, |env| {
+            let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
+                return Ok(None);
+            };
+            if !seen.insert(Arc::clone(&locator)) {
+                return Ok(None);
+            }
+            if let Some(output) = &delete.output {
+                copy_slots(env, delete.query.level, delete.base, output.deleted, width);
+                outputs.add(output, env)?;
+            }
+            if !delete.foreign.is_empty() {
+                let old = env.rows[delete.query.level][delete.base..delete.base + width].to_vec();
+                gone.push(Row::from(old));
+            }
+            Ok(Some(locator))
+        })?
+    {
         locators.extend(found);
     }
     drop(run);
@@ -303,6 +348,7 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             }
         }
     }
+    settle_children(&delete.foreign, &gone, "DELETE", env)?;
     outputs.finish(delete.output.as_ref(), &mut result, env)?;
     Ok(result)
 }

@@ -82,6 +82,14 @@ impl<'e> Env<'_, 'e> {
         })
     }
 
+    /// How many rows SET ROWCOUNT lets a statement return or change.
+    pub fn row_limit(&self) -> usize {
+        match self.core.settings.rowcount_limit {
+            0 => usize::MAX,
+            limit => usize::try_from(limit).unwrap_or(usize::MAX),
+        }
+    }
+
     /// The value of a slot.
     pub fn slot(&self, level: usize, slot: usize) -> &Value {
         &self.rows[level][slot]

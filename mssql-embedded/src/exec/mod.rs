@@ -6,14 +6,16 @@
 mod dml;
 mod env;
 mod eval;
+mod foreign;
 mod host;
 mod op;
 mod query;
 mod row;
 mod statement;
 
-pub use dml::{DmlResult, run_delete, run_insert, run_update};
+pub use dml::{DmlResult, fill_table, run_delete, run_insert, run_update};
 pub use env::{Env, Frame};
 pub use eval::{eval, test};
-pub use query::{QueryRun, collect, collect_into};
+pub use foreign::check_parents;
+pub use query::{QueryRun, collect, collect_first, collect_into};
 pub use row::{check_row, constant, convert, qualifies};

@@ -83,19 +83,29 @@ fn lend(env: &mut Env<'_, '_>, level: usize, buffer: &mut Vec<Value>) {
 
 /// Runs a query to its end and returns its rows.
 pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
+    collect_first(query, usize::MAX, env)
+}
+
+/// Runs a query until it has returned so many rows.
+pub fn collect_first(
+    query: &Query,
+    limit: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
-    collect_into(query, env, &mut rows)?;
+    collect_into(query, limit, env, &mut rows)?;
     Ok(rows)
 }
 
-/// Runs a query to its end and adds its rows to `rows`. When it fails, those that came before the
+/// Runs a query until it has returned `limit` rows and adds them to `rows`. When it fails, those that came before the
 /// error stay there, unless the query sorts: a sort computes every row before it gives the first.
 pub fn collect_into(
     query: &Query,
+    limit: usize,
     env: &mut Env<'_, '_>,
     rows: &mut Vec<Vec<Value>>,
 ) -> SqlResult<()> {
-    let result = gather(query, env, rows);
+    let result = gather(query, limit, env, rows);
     if result.is_err() && sorts(&query.root) {
         rows.clear();
     }
@@ -114,10 +124,15 @@ fn sorts(node: &Node) -> bool {
     }
 }
 
-fn gather(query: &Query, env: &mut Env<'_, '_>, rows: &mut Vec<Vec<Value>>) -> SqlResult<()> {
+fn gather(
+    query: &Query,
+    limit: usize,
+    env: &mut Env<'_, '_>,
+    rows: &mut Vec<Vec<Value>>,
+) -> SqlResult<()> {
     let mut run = QueryRun::open(query, env)?;
     let mut out = Vec::with_capacity(query.output.len());
-    while run.next(env, &mut out)? {
+    while rows.len() < limit && run.next(env, &mut out)? {
         rows.push(std::mem::replace(
             &mut out,
             Vec::with_capacity(query.output.len()),

@@ -17,6 +17,8 @@ pub enum Verb {
     Insert,
     /// UPDATE.
     Update,
+    /// ALTER TABLE, which checks the rows there are.
+    Alter,
 }
 
 impl Verb {
@@ -24,6 +26,15 @@ impl Verb {
         match self {
             Self::Insert => "INSERT",
             Self::Update => "UPDATE",
+            Self::Alter => "ALTER TABLE",
+        }
+    }
+
+    /// What 515 says has failed: to ALTER TABLE, filling a column is an update.
+    fn writes(self) -> &'static str {
+        match self {
+            Self::Insert => "INSERT",
+            Self::Update | Self::Alter => "UPDATE",
         }
     }
 }
@@ -89,7 +100,7 @@ pub fn check_row(
     rules: &RowRules,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    finish_row(table, row, rules, Verb::Insert, env)
+    finish_row(table, row, rules, Verb::Alter, env)
 }
 
 /// 1946: an index whose columns allow longer keys than indexes can hold refuses the row that has one.
@@ -158,7 +169,7 @@ pub fn finish_row(
             }
             for (i, cond) in rules.checks.iter().enumerate() {
                 if test(cond, env)? == Some(false) {
-                    return Err(check_failed(table, i, verb));
+                    return Err(check_failed(table, i, cond, verb));
                 }
             }
             Ok(())
@@ -175,12 +186,27 @@ pub fn finish_row(
                     "Cannot insert the value NULL into column '{}', table '{}'; column does not allow nulls. {} fails.",
                     column.name,
                     qualified(table),
-                    verb.name()
+                    verb.writes()
                 ),
             ));
         }
     }
     Ok(())
+}
+
+/// Runs `f` with a row in the slots of level 0 and puts back what was there.
+pub fn over_row<T>(
+    row: &[Value],
+    env: &mut Env<'_, '_>,
+    f: impl FnOnce(&mut Env<'_, '_>) -> SqlResult<T>,
+) -> SqlResult<T> {
+    if env.rows.is_empty() {
+        env.rows.push(Vec::new());
+    }
+    let saved = std::mem::replace(&mut env.rows[0], row.to_vec());
+    let result = f(env);
+    env.rows[0] = saved;
+    result
 }
 
 /// Runs `f` with the row in the slots of level 0, where the rules expect it, and puts back what was there.
@@ -198,11 +224,21 @@ fn with_row(
     result
 }
 
-fn check_failed(table: &TableDef, index: usize, verb: Verb) -> SqlError {
+/// 547; the column is named when the condition is about a single one.
+fn check_failed(table: &TableDef, index: usize, cond: &Cond, verb: Verb) -> SqlError {
     let check = &table.checks[index];
-    let column = match &check.column {
-        Some(c) => format!(", column '{c}'"),
-        None => String::new(),
+    let mut columns = Vec::new();
+    cond.each_slot(&mut |_, slot| {
+        if !columns.contains(&slot) {
+            columns.push(slot);
+        }
+    });
+    let column = match (&check.column, columns.as_slice()) {
+        (Some(c), _) => format!(", column '{c}'"),
+        (None, [only]) if *only < table.columns.len() => {
+            format!(", column '{}'", table.columns[*only].name)
+        }
+        _ => String::new(),
     };
     SqlError::with(
         547,

@@ -83,6 +83,7 @@ impl Aggregate {
     pub fn argument_type(self, ty: &DataType) -> SqlResult<DataType> {
         let refused = || Err(errors::invalid_operand(ty, self.name()));
         match self {
+            Self::Count | Self::CountBig if *ty == DataType::Null => refused(),
             Self::Count | Self::CountBig => Ok(ty.clone()),
             Self::Min | Self::Max => match ty {
                 DataType::Bit | DataType::Null => refused(),

@@ -42,6 +42,8 @@ pub enum SessionValue {
     ServiceName,
     /// @@NESTLEVEL.
     NestLevel,
+    /// CONTEXT_INFO().
+    ContextInfo,
     /// @@PROCID.
     ProcId,
     /// @@LOCK_TIMEOUT.

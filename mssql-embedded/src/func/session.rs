@@ -3,7 +3,7 @@
 use super::sig::{DEFAULT, arity, sig};
 use super::{Arg, Function, SessionValue, Signature};
 use crate::error::SqlResult;
-use crate::value::DataType;
+use crate::value::{DataType, Length};
 
 /// A function without arguments that reads one value of the session.
 macro_rules! session {
@@ -52,6 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = session![
     "APP_NAME" => AppName,
     "HOST_NAME" => HostName,
     "CURRENT_TRANSACTION_ID" => TransactionId,
+    "CONTEXT_INFO" => ContextInfo,
 ];
 
 fn bind(name: &str, args: &[Arg], value: SessionValue) -> SqlResult<Signature> {
@@ -82,6 +83,7 @@ impl SessionValue {
             Self::Identity | Self::ScopeIdentity => DataType::decimal(38, 0),
             Self::Spid | Self::XactState | Self::DatabaseId => DataType::SmallInt,
             Self::DateFirst | Self::MaxPrecision => DataType::TinyInt,
+            Self::ContextInfo => DataType::VarBinary(Length::Limited(128)),
             Self::Version => DataType::nvarchar(300, DEFAULT),
             Self::ErrorMessage => DataType::nvarchar(4000, DEFAULT),
             Self::OriginalLogin

@@ -293,10 +293,10 @@ fn format_message(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<
 ///
 /// # Errors
 ///
-/// 2787 for a placeholder that does not exist.
+/// 2786 for a text where a number belongs or the reverse, 2787 for a placeholder that does not exist.
 pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
     let mut out = String::new();
-    let mut args = args.iter();
+    let mut args = args.iter().enumerate();
     let mut rest = format;
     while let Some(i) = rest.find('%') {
         out.push_str(&rest[..i]);
@@ -321,10 +321,33 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
             ));
         };
         rest = &tail[1..];
-        out.push_str(&pad(&placeholder(kind, args.next(), spec), spec));
+        let argument = args.next();
+        if let Some((i, value)) = argument
+            && !fits(kind, value)
+        {
+            return Err(SqlError::new(
+                2786,
+                format!(
+                    "The data type of substitution parameter {} does not match the expected type of \
+                     the format specification.",
+                    i + 1
+                ),
+            ));
+        }
+        let text = placeholder(kind, argument.map(|(_, value)| value), spec);
+        out.push_str(&pad(&text, spec));
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// Whether a placeholder takes a value of this kind; NULL fits everywhere.
+fn fits(kind: char, value: &Value) -> bool {
+    match value {
+        Value::Str(_) => kind == 's',
+        Value::Int(_) => kind != 's',
+        _ => true,
+    }
 }
 
 fn placeholder(kind: char, value: Option<&Value>, spec: &str) -> String {

@@ -213,3 +213,8 @@ pub(super) fn too_much_recursion(limit: u32, line: u32) -> SqlError {
     );
     syntax(310, 1, line, message)
 }
+
+pub(super) fn too_many_sets(line: u32) -> SqlError {
+    let message = "Too many grouping sets. The maximum number is 4096.";
+    syntax(10703, 1, line, message.to_owned())
+}

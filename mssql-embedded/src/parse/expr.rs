@@ -111,9 +111,8 @@ impl Parser<'_> {
             Tok::Variable => ExprKind::Variable(self.variable()?),
             Tok::Global => ExprKind::GlobalVariable(self.global()),
             Tok::LParen => return self.parenthesised(),
-            Tok::Word | Tok::Quoted => return self.column_or_call(),
+            Tok::Word | Tok::Quoted | Tok::Temp => return self.column_or_call(),
             Tok::Reserved => return self.reserved_primary(),
-            Tok::Temp => return Err(self.temp_table(token)),
             Tok::Pseudo => return Err(self.unsupported(self.slice(token))),
             _ => return Err(self.fail()),
         };

@@ -20,6 +20,7 @@ mod exec;
 mod expr;
 #[cfg(test)]
 mod go;
+mod group;
 mod hints;
 mod index;
 mod keywords;

@@ -46,7 +46,10 @@ impl Parser<'_> {
         let name = match token.kind {
             Tok::Word => self.slice(token).to_owned(),
             Tok::Quoted => self.undelimited(token),
-            Tok::Temp => return Err(self.temp_table(token)),
+            Tok::Temp if self.slice(token).starts_with("##") => {
+                return Err(self.global_temporary(token));
+            }
+            Tok::Temp => self.slice(token).to_owned(),
             _ => return Err(self.fail()),
         };
         self.advance();
@@ -82,8 +85,8 @@ impl Parser<'_> {
         self.ident()
     }
 
-    pub fn temp_table(&self, token: Token) -> SqlError {
-        SqlError::unsupported(format!("the temporary object {}", self.slice(token)))
+    fn global_temporary(&self, token: Token) -> SqlError {
+        SqlError::unsupported(format!("the global temporary object {}", self.slice(token)))
             .at(token.pos.line)
     }
 

@@ -18,6 +18,9 @@ impl Parser<'_> {
         self.first_in_batch(place, "CREATE/ALTER PROCEDURE")?;
         self.advance();
         let name = self.object_name()?;
+        if name.parts.last().is_some_and(|p| p.name.starts_with('#')) {
+            return Err(self.unsupported("a temporary procedure"));
+        }
         if self.is(Tok::Semi) {
             return Err(self.unsupported("a numbered procedure"));
         }

@@ -247,10 +247,10 @@ impl Parser<'_> {
             Vec::new()
         };
         let filter = self.where_clause()?;
-        let group_by = if self.eat_kw("GROUP") {
+        let (group_by, grouping_sets) = if self.eat_kw("GROUP") {
             self.group_by()?
         } else {
-            Vec::new()
+            (Vec::new(), Vec::new())
         };
         let having = if self.eat_kw("HAVING") {
             Some(self.condition()?)
@@ -265,6 +265,7 @@ impl Parser<'_> {
             from,
             filter,
             group_by,
+            grouping_sets,
             having,
         })
     }
@@ -277,25 +278,6 @@ impl Parser<'_> {
             return Err(self.unsupported("WHERE CURRENT OF (cursors)"));
         }
         self.condition().map(Some)
-    }
-
-    fn group_by(&mut self) -> SqlResult<Vec<crate::ast::Expr>> {
-        self.expect_kw("BY")?;
-        if self.kw("ALL") {
-            return Err(self.unsupported("GROUP BY ALL"));
-        }
-        let list = self.comma_list(|p| {
-            let grouping = p.kw("GROUPING") && p.kw_at(1, "SETS");
-            let function = p.kw_any(&["ROLLUP", "CUBE"]) && p.peek_at(1).kind == Tok::LParen;
-            if grouping || function {
-                return Err(p.unsupported(&format!("GROUP BY {}", p.upper())));
-            }
-            p.expr()
-        })?;
-        if self.kw("WITH") && (self.kw_at(1, "ROLLUP") || self.kw_at(1, "CUBE")) {
-            return Err(self.unsupported("WITH ROLLUP and WITH CUBE"));
-        }
-        Ok(list)
     }
 
     /// `TOP (n)`. SELECT alone may leave out the parentheses around a number.

@@ -192,14 +192,14 @@ fn unsupported_constructs_are_refused_by_name() {
             "CREATE FUNCTION f() RETURNS INT AS BEGIN RETURN 1 END",
             "CREATE FUNCTION",
         ),
-        ("CREATE TABLE #t (a INT)", "#t"),
-        ("SELECT * FROM #t", "#t"),
+        ("CREATE TABLE ##t (a INT)", "##t"),
+        ("SELECT * FROM ##t", "##t"),
         ("SELECT * FROM t FOR XML PATH", "FOR XML"),
         ("SELECT * FROM t PIVOT (SUM(a) FOR b IN ([1])) p", "PIVOT"),
         ("CREATE SEQUENCE s", "SEQUENCE"),
         ("BACKUP DATABASE x TO DISK = 'y'", "BACKUP"),
         ("SELECT NEXT VALUE FOR s", "NEXT VALUE FOR"),
-        ("SELECT 1 FROM t GROUP BY ROLLUP(a)", "ROLLUP"),
+        ("SELECT 1 FROM t GROUP BY ALL a", "GROUP BY ALL"),
         ("SELECT * FROM t WITH (NOEXPAND)", "NOEXPAND"),
     ] {
         fails(text, 40517, name);

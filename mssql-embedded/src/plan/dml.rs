@@ -6,7 +6,7 @@ use crate::catalog::{ObjectId, TableDef};
 use crate::session::ColumnMeta;
 use crate::value::DataType;
 
-use super::{Assign, Cond, Hints, Query, Scalar, Typed};
+use super::{Assign, Cond, ForeignRules, Hints, Query, Scalar, Typed};
 
 /// A bound statement, or the bound expressions of a control-flow statement, ready to run and to be
 /// kept until one of `depends` changes.
@@ -34,6 +34,8 @@ pub struct Required {
 pub enum BoundKind {
     /// SELECT that returns rows.
     Select(Query),
+    /// `SELECT … INTO`.
+    SelectInto(SelectInto),
     /// `SELECT @a = x, …`.
     Assign(AssignQuery),
     /// INSERT.
@@ -55,6 +57,17 @@ pub struct AssignQuery {
     pub query: Query,
     /// The assignments, over the query's buffer.
     pub assign: Vec<Assign>,
+}
+
+/// `SELECT … INTO name`.
+#[derive(Debug)]
+pub struct SelectInto {
+    /// The table to make.
+    pub name: crate::ast::ObjectName,
+    /// Its columns and rows.
+    pub query: Query,
+    /// The column that is an identity column as in the table it comes from: position, seed, increment.
+    pub identity: Option<(usize, (i64, i64))>,
 }
 
 /// A table that is written.
@@ -90,6 +103,8 @@ pub struct Insert {
     pub source: Source,
     /// Expressions over a row of the table (level 0, base 0) that every written row passes.
     pub rules: Arc<RowRules>,
+    /// Foreign keys.
+    pub foreign: ForeignRules,
     /// OUTPUT; `inserted` columns are slots 0… of level 0.
     pub output: Option<Output>,
 }
@@ -152,6 +167,8 @@ pub struct Update {
     pub assign: Vec<Assign>,
     /// Constraints.
     pub rules: Arc<RowRules>,
+    /// Foreign keys.
+    pub foreign: ForeignRules,
     /// OUTPUT: `inserted` columns at `output.inserted`, `deleted` at `output.deleted` of the query's buffer.
     pub output: Option<Output>,
 }
@@ -169,6 +186,8 @@ pub struct Delete {
     pub locator: usize,
     /// Constraints (the filters of indexes).
     pub rules: Arc<RowRules>,
+    /// Foreign keys.
+    pub foreign: ForeignRules,
     /// OUTPUT.
     pub output: Option<Output>,
 }

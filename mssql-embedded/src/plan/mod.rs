@@ -7,10 +7,12 @@
 //! level deeper, and reads the slots of the levels above it.
 
 mod dml;
+mod foreign;
 mod node;
 mod scalar;
 mod walk;
 
 pub use dml::*;
+pub use foreign::*;
 pub use node::*;
 pub use scalar::*;

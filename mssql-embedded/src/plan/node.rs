@@ -330,6 +330,10 @@ pub struct Group {
     pub aggregates: Vec<AggregateCall>,
     /// Without GROUP BY: one row even for no input.
     pub scalar: bool,
+    /// The keys of each grouping set; empty when there is only the one of all keys.
+    pub sets: Vec<Vec<usize>>,
+    /// GROUPING and GROUPING_ID: the keys they ask for and where the answer goes.
+    pub indicators: Vec<(Vec<usize>, usize)>,
 }
 
 /// An aggregate of a grouping.

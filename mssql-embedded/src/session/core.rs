@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::access::Latch;
 use crate::ast::{IsolationLevel, ObjectName};
-use crate::catalog::ObjectId;
+use crate::catalog::{Object, ObjectId, TEMPDB, TemporaryTables};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub identity_insert: Option<ObjectId>,
     /// DATEFIRST.
     pub datefirst: u8,
+    /// ROWCOUNT: how many rows a statement returns or changes at most; 0 is without limit.
+    pub rowcount_limit: u64,
     /// TEXTSIZE.
     pub textsize: i64,
     /// LANGUAGE.
@@ -72,6 +74,7 @@ impl Default for Settings {
             isolation: IsolationLevel::ReadCommitted,
             identity_insert: None,
             datefirst: 7,
+            rowcount_limit: 0,
             textsize: -1,
             language: "us_english".to_owned(),
         }
@@ -161,6 +164,10 @@ pub struct Core {
     pub random: Random,
     /// Messages that the running definition wants shown (severity 10), such as 1945.
     pub notices: Vec<SqlError>,
+    /// CONTEXT_INFO(), 128 bytes once it has been set.
+    pub context_info: Option<Arc<[u8]>>,
+    /// Its temporary tables.
+    pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
     pub prepared: HashMap<i32, Prepared>,
     /// The next handle.
@@ -227,6 +234,28 @@ impl Core {
         let descriptor = txn.id;
         txn.rollback(&mut latch);
         was_open.then_some(descriptor)
+    }
+
+    /// Drops the temporary tables; no transaction may be open.
+    pub fn drop_temporaries(&mut self) {
+        let ids = self.temporaries.clear();
+        if ids.is_empty() {
+            return;
+        }
+        let engine = Arc::clone(&self.engine);
+        let mut latch = Latch::new(&engine);
+        let mut txn = Txn::begin(&mut latch, self.lock_owner());
+        for id in ids {
+            if let Some(tempdb) = latch.catalog.databases.get_mut(TEMPDB)
+                && let Some(Object::Table(table)) = tempdb.objects.remove(&id)
+            {
+                let own = table.schema_id;
+                tempdb.objects.retain(|_, o| o.schema_id() != own);
+                tempdb.object_names.retain(|(schema, _), _| *schema != own);
+            }
+            latch.store.drop_table(&mut txn, id);
+        }
+        txn.commit(&mut latch);
     }
 
     /// Releases the locks that belong to the session rather than to a transaction.

@@ -11,6 +11,8 @@ use crate::catalog::{Object, Param};
 use crate::lock::FastMap;
 use crate::plan::Bound;
 
+use super::Core;
+
 /// A batch, a dynamic text, or a procedure, ready to run.
 #[derive(Debug)]
 pub struct Module {
@@ -90,9 +92,9 @@ impl Module {
     }
 
     /// The bound form of the statement at `offset`, if what it was bound against is unchanged.
-    pub fn bound(&self, offset: u32, latch: &Latch<'_>, database: &str) -> Option<Arc<Bound>> {
+    pub fn bound(&self, offset: u32, latch: &Latch<'_>, core: &Core) -> Option<Arc<Bound>> {
         let found = Arc::clone(self.bound.lock().get(&offset)?);
-        if is_current(&found, latch, database) {
+        if is_current(&found, latch, core) {
             return Some(found);
         }
         None
@@ -104,12 +106,13 @@ impl Module {
     }
 }
 
-/// Whether what a statement was bound against is unchanged.
-pub fn is_current(bound: &Bound, latch: &Latch<'_>, database: &str) -> bool {
+/// Whether what a statement was bound against is unchanged. Its temporary tables must be those that the
+/// names mean to this session, for sessions share the bound statements of a procedure.
+pub fn is_current(bound: &Bound, latch: &Latch<'_>, core: &Core) -> bool {
     if bound.depends.is_empty() {
         return true;
     }
-    let Some(db) = latch.catalog.databases.get(database) else {
+    let Some(db) = latch.catalog.databases.get(&core.database) else {
         return false;
     };
     bound
@@ -119,6 +122,10 @@ pub fn is_current(bound: &Bound, latch: &Latch<'_>, database: &str) -> bool {
             Some(Object::Table(t)) => t.version == *version,
             Some(Object::View(v)) => v.version == *version,
             Some(Object::Procedure(p)) => p.version == *version,
-            _ => false,
+            Some(Object::Constraint { .. }) => false,
+            None => {
+                let temporary = core.temporaries.visible(&latch.catalog, *id);
+                temporary.is_some_and(|t| t.version == *version)
+            }
         })
 }

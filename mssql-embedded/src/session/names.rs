@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::access::Latch;
 use crate::ast::{ObjectName, ProcParam, Stmt};
 use crate::bind::{BindContext, VariableMap, bind_scalars, resolve_type};
-use crate::catalog::{Catalog, Database, Object, ObjectId, Param, ProcedureDef, TableDef};
+use crate::catalog::{
+    Catalog, Database, Object, ObjectId, Param, ProcedureDef, TableDef, is_temporary,
+};
 use crate::engine::State;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Frame, constant};
@@ -51,6 +53,11 @@ pub fn resolve_object<'l>(
     frame: &Frame,
     name: &ObjectName,
 ) -> SqlResult<Option<&'l Object>> {
+    if let Some(last) = name.parts.last()
+        && is_temporary(&last.name)
+    {
+        return Ok(core.temporaries.find(&latch.catalog, &last.name));
+    }
     let Some(database) = latch.catalog.databases.get(&core.database) else {
         return Ok(None);
     };
@@ -277,6 +284,7 @@ pub fn bind_parameter(
                 default_schema: "dbo",
                 variables: &VariableMap::default(),
                 quoted_identifier: true,
+                temporaries: crate::catalog::TemporaryTables::none(),
             };
             match bind_scalars(&context, &[expr])?.kind {
                 BoundKind::Scalars(list) => {

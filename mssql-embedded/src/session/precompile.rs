@@ -61,10 +61,7 @@ fn bind(
     frame: &Frame,
     latch: &Latch<'_>,
 ) -> SqlResult<()> {
-    if module
-        .bound(stmt.pos.offset, latch, &core.database)
-        .is_some()
-    {
+    if module.bound(stmt.pos.offset, latch, core).is_some() {
         return Ok(());
     }
     match bind_one(stmt, module, core, frame, latch) {

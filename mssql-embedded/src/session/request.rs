@@ -64,6 +64,8 @@ impl Session {
             try_depth: 0,
             random: super::random::Random::default(),
             notices: Vec::new(),
+            context_info: None,
+            temporaries: crate::catalog::TemporaryTables::default(),
             prepared: HashMap::new(),
             next_handle: 1,
         };
@@ -123,10 +125,12 @@ impl Session {
     pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) -> RequestEnd {
         if !keep_transaction {
             self.core.rollback_all();
+            self.core.drop_temporaries();
         }
         self.core.settings = Settings::default();
         self.core.revert_to(0);
         self.core.prepared.clear();
+        self.core.context_info = None;
         self.core.identity = Value::Null;
         self.core.release_session_locks();
         match sink.env_change(&EnvChange::ResetConnection) {
@@ -139,6 +143,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.core.rollback_all();
+        self.core.drop_temporaries();
         self.core.release_session_locks();
         self.core.engine.end_session(self.core.spid);
     }

@@ -1,5 +1,7 @@
 //! @@ROWCOUNT, ERROR_NUMBER(), USER_NAME() and the like.
 
+use std::sync::Arc;
+
 use crate::access::Latch;
 use crate::error::SqlResult;
 use crate::exec::Frame;
@@ -34,6 +36,10 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
         SessionValue::ServerName => text(SERVER_NAME),
         SessionValue::ServiceName => text("MSSQLSERVER"),
         SessionValue::NestLevel => int(i64::from(core.nest_level)),
+        SessionValue::ContextInfo => {
+            let info = core.context_info.as_ref();
+            info.map_or(Value::Null, |bytes| Value::Bytes(Arc::clone(bytes)))
+        }
         SessionValue::ProcId => int(i64::from(frame.procedure)),
         SessionValue::LockTimeout => int(core.settings.lock_timeout_ms),
         SessionValue::Options => int(core.settings.option_bits()),

@@ -30,6 +30,8 @@ pub fn heap(columns: &[&str]) -> TableDef {
             .collect(),
         indexes: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        referenced_by: Vec::new(),
         lock_escalation: true,
         created_ms: 0,
         modified_ms: 0,

@@ -111,6 +111,15 @@ impl Parts<'_> {
                 format!("{y:04}-{m:02}-{d:02}"),
                 self.clock24(&self.fraction(false)),
             ),
+            22 => {
+                let (h, minute, second) = self.clock();
+                let half = if h < 12 { "AM" } else { "PM" };
+                let hour = if h % 12 == 0 { 12 } else { h % 12 };
+                (
+                    format!("{m:02}/{d:02}/{yy:02}"),
+                    format!("{hour:>2}:{minute:02}:{second:02} {half}"),
+                )
+            }
             23 => (format!("{y:04}-{m:02}-{d:02}"), none()),
             126 | 127 => {
                 let fraction = self.fraction(false);

@@ -123,13 +123,12 @@ SELECT 1 AS a, 1.0 AS b, 1e0 AS c, 'x' AS d, N'x' AS e, 0x01 AS f, NULL AS g;
 -- expect row: 1 | 1.0 | 1 | 'x' | 'x' | 0x01 | NULL
 
 -- case: facets_of_expressions
--- embedded refuses SELECT INTO
-SELECT 'ab' + 'cde' AS a, N'ab' AS b, 12.345 AS c, CAST(1 AS BIGINT) + 1 AS d, CAST('x' AS VARCHAR(MAX)) AS e INTO [$(s)].made;
+SELECT 'ab' + 'cde' AS a, N'ab' AS b, CAST(12.345 AS DECIMAL(5, 3)) AS c, CAST(1 AS BIGINT) + 1 AS d, CAST('x' AS VARCHAR(MAX)) AS e INTO [$(s)].made;
 SELECT c.name, t.name AS type, c.max_length, c.precision, c.scale
 FROM sys.columns c JOIN sys.types t ON t.user_type_id = c.user_type_id
 WHERE c.object_id = OBJECT_ID(N'[$(s)].made') ORDER BY c.column_id;
 -- expect row: 'a' | 'varchar' | 5 | 0 | 0
 -- expect row: 'b' | 'nvarchar' | 4 | 0 | 0
--- expect row: 'c' | 'numeric' | 5 | 5 | 3
+-- expect row: 'c' | 'decimal' | 5 | 5 | 3
 -- expect row: 'd' | 'bigint' | 8 | 19 | 0
 -- expect row: 'e' | 'varchar' | -1 | 0 | 0

@@ -35,7 +35,6 @@ WITH a AS (SELECT 1 AS x) SELECT x FROM a;
 -- expect error 319 15 1 the previous statement must be terminated with a semicolon.
 
 -- case: delete_through_a_cte
--- embedded refuses changing rows through the common table expression
 CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
 INSERT [$(s)].t VALUES (1, 1), (2, 1), (3, 2);
 WITH d AS (SELECT id, ROW_NUMBER() OVER (PARTITION BY v ORDER BY id) AS n FROM [$(s)].t) DELETE FROM d WHERE n > 1;
@@ -44,7 +43,6 @@ SELECT id FROM [$(s)].t ORDER BY id;
 -- expect row: 3
 
 -- case: update_through_a_cte
--- embedded refuses changing rows through the common table expression
 CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
 INSERT [$(s)].t VALUES (1, 1), (2, 1), (3, 2);
 WITH d AS (SELECT TOP (1) id, v FROM [$(s)].t ORDER BY id DESC) UPDATE d SET v = 9;

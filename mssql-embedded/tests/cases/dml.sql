@@ -180,14 +180,12 @@ INSERT [$(s)].t EXEC (N'SELECT 1, 2');
 -- expect error 213 16 7 Column name or number of supplied values does not match table definition.
 
 -- case: select_into_makes_a_table
--- embedded refuses SELECT INTO
 SELECT 1 AS a, CAST(N'x' AS NVARCHAR(9)) AS b INTO [$(s)].made;
 SELECT a, b FROM [$(s)].made;
 -- expect columns: a int, b nvarchar
 -- expect row: 1 | 'x'
 
 -- case: select_into_an_existing_table
--- embedded refuses SELECT INTO
 CREATE TABLE [$(s)].t (a INT);
 GO
 SELECT 1 AS a INTO [$(s)].t;

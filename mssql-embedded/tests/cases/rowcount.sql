@@ -94,7 +94,6 @@ SET NOCOUNT ON; INSERT [$(s)].t VALUES (1), (2), (3);
 -- expect rowcount none
 
 -- case: set_rowcount_limits
--- embedded refuses SET ROWCOUNT
 SET ROWCOUNT 2;
 SELECT x FROM (VALUES (1), (2), (3)) v(x) ORDER BY x;
 SET ROWCOUNT 0;

@@ -53,7 +53,6 @@ SELECT 1 AS a;
 -- expect row: 1
 
 -- case: context_info
--- embedded refuses SET CONTEXT_INFO
 SET CONTEXT_INFO 0x010203;
 GO
 SELECT CAST(CONTEXT_INFO() AS VARBINARY(3)) AS a;

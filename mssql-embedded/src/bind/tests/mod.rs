@@ -136,6 +136,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         default_schema: "dbo",
         variables: &variables,
         quoted_identifier,
+        temporaries: crate::catalog::TemporaryTables::none(),
     };
     match &batch.statements.last().expect("there is a statement").kind {
         StmtKind::If { condition, .. } => bind_condition(&ctx, condition),

@@ -1,5 +1,6 @@
 //! The rows of the system views, one file per family.
 
+pub mod foreign_keys;
 pub mod information_schema;
 pub mod locks;
 pub mod objects;

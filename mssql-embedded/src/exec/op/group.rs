@@ -20,6 +20,8 @@ pub struct GroupBy<'p> {
 }
 
 struct Entry {
+    /// The grouping set it belongs to.
+    set: usize,
     keys: Vec<Value>,
     states: Vec<State>,
 }
@@ -77,28 +79,42 @@ impl<'p> GroupBy<'p> {
         let mut input = open(&group.input, level, env)?;
         while input.next(env)? {
             let mut keys = Vec::with_capacity(group.keys.len());
-            let mut bytes = Vec::new();
-            for (expr, ty, _) in &group.keys {
-                let value = eval(expr, env)?;
-                encode_key(&value, ty, false, &mut bytes);
-                keys.push(value);
+            for (expr, _, _) in &group.keys {
+                keys.push(eval(expr, env)?);
             }
-            let at = *index.entry(bytes).or_insert_with(|| {
-                entries.push(new_entry(group, keys));
-                entries.len() - 1
-            });
-            for (i, call) in group.aggregates.iter().enumerate() {
-                entries[at].states[i].add(call, env)?;
+            for set in 0..group.sets.len().max(1) {
+                let (bytes, keys) = key_of(group, set, &keys);
+                let at = *index.entry(bytes).or_insert_with(|| {
+                    entries.push(new_entry(group, set, keys));
+                    entries.len() - 1
+                });
+                for (i, call) in group.aggregates.iter().enumerate() {
+                    entries[at].states[i].add(call, env)?;
+                }
             }
         }
-        if entries.is_empty() && group.scalar {
-            entries.push(new_entry(group, Vec::new()));
+        if entries.is_empty() {
+            let totals = (0..group.sets.len()).filter(|set| group.sets[*set].is_empty());
+            let totals: Vec<usize> = if group.scalar {
+                vec![0]
+            } else {
+                totals.collect()
+            };
+            let nulls = vec![Value::Null; group.keys.len()];
+            entries.extend(
+                totals
+                    .into_iter()
+                    .map(|set| new_entry(group, set, nulls.clone())),
+            );
         }
         let mut results = Vec::with_capacity(entries.len());
         for entry in entries {
             let mut row = entry.keys;
             for state in entry.states {
                 row.push(state.finish()?);
+            }
+            for (keys, _) in &group.indicators {
+                row.push(Value::Int(indicator(group, entry.set, keys)));
             }
             results.push(row);
         }
@@ -110,8 +126,39 @@ impl<'p> GroupBy<'p> {
     }
 }
 
-fn new_entry(group: &Group, keys: Vec<Value>) -> Entry {
+/// Whether a key is part of a grouping set.
+fn is_in(group: &Group, set: usize, key: usize) -> bool {
+    group.sets.get(set).is_none_or(|s| s.contains(&key))
+}
+
+/// What tells the groups of all sets apart, and the values of the keys: NULL for those the set leaves out.
+fn key_of(group: &Group, set: usize, keys: &[Value]) -> (Vec<u8>, Vec<Value>) {
+    let mut bytes = Vec::new();
+    if group.sets.len() > 1 {
+        bytes.extend_from_slice(&(set as u32).to_be_bytes());
+    }
+    let mut values = Vec::with_capacity(keys.len());
+    for (i, (value, (_, ty, _))) in keys.iter().zip(&group.keys).enumerate() {
+        let value = if is_in(group, set, i) {
+            value.clone()
+        } else {
+            Value::Null
+        };
+        encode_key(&value, ty, false, &mut bytes);
+        values.push(value);
+    }
+    (bytes, values)
+}
+
+/// The bits of GROUPING_ID, the first key's the highest.
+fn indicator(group: &Group, set: usize, keys: &[usize]) -> i64 {
+    let bit = |key: &usize| i64::from(!is_in(group, set, *key));
+    keys.iter().fold(0, |bits, key| bits * 2 + bit(key))
+}
+
+fn new_entry(group: &Group, set: usize, keys: Vec<Value>) -> Entry {
     Entry {
+        set,
         keys,
         states: group.aggregates.iter().map(State::new).collect(),
     }
@@ -124,6 +171,7 @@ impl Operator for GroupBy<'_> {
         };
         let slots = self.group.keys.iter().map(|k| k.2);
         let slots = slots.chain(self.group.aggregates.iter().map(|a| a.slot));
+        let slots = slots.chain(self.group.indicators.iter().map(|i| i.1));
         for (slot, value) in slots.zip(row) {
             env.set_slot(self.level, slot, value);
         }

@@ -71,10 +71,10 @@ pub fn top<'p>(
         Value::Int(n) if n >= 0 => n as u64,
         Value::Int(_) => {
             return Err(SqlError::with(
-                1060,
+                127,
                 15,
                 1,
-                "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
+                "A TOP N or FETCH rowcount value may not be negative.",
             ));
         }
         _ => return Err(top_needs_number()),

@@ -12,6 +12,7 @@ use crate::storage::Row;
 use crate::value::Value;
 
 use super::table::put_table;
+use super::{column, foreign};
 
 /// Runs one action.
 pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
@@ -33,8 +34,27 @@ pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) ->
             def.lock_escalation = *on;
             put_table(def, Some(table), env).map(|_| ())
         }
-        AlterTable::AlterColumn { .. } => Err(SqlError::unsupported("ALTER TABLE ALTER COLUMN")),
-        AlterTable::DropColumn { .. } => Err(SqlError::unsupported("ALTER TABLE DROP COLUMN")),
+        AlterTable::AlterColumn {
+            name,
+            ty,
+            collate,
+            nullable,
+        } => {
+            let new = column::NewColumn {
+                name,
+                ty,
+                collate: collate.as_ref(),
+                nullable: *nullable,
+            };
+            column::change(table, &new, env)
+        }
+        AlterTable::DropColumn { if_exists, names } => {
+            let mut current = Arc::clone(table);
+            for name in names {
+                current = column::drop(&current, name, *if_exists, env)?;
+            }
+            Ok(())
+        }
     }
 }
 
@@ -59,26 +79,38 @@ fn add(
         bind::add_constraint(&mut def, constraint, None, database)?;
     }
     let def = put_table(def, Some(table), env)?;
-    rebuild(table, &def, env)
+    rebuild(table, &def, env).map_err(|error| match error.number {
+        1505 => bind::not_created(error),
+        _ => error,
+    })?;
+    foreign::check_rows(&def, table.foreign_keys.len(), env)
 }
 
 /// Rewrites the rows for a new definition: new columns get their defaults (or NULL), and every row
 /// must satisfy the new constraints.
 pub fn rebuild(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
-    let mut rows: Vec<(Row, Row)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for row in env.latch.store.current_rows(old.id) {
         refuse_null_column(old, new)?;
-        let converted = widened(old, new, &row, &rules, env)?;
-        rows.push((row, converted));
+        rows.push(widened(old, new, &row, &rules, env)?);
     }
+    replace_rows(new, rows, &rules, env)
+}
+
+/// Puts the rows of a table's new definition in place of the old ones, one for one.
+pub fn replace_rows(
+    new: &Arc<TableDef>,
+    rows: Vec<Row>,
+    rules: &RowRules,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
     let mut at = rows.into_iter();
     let mut convert = |_: &Row| {
-        let pair = at.next();
-        pair.map(|(_, new)| new)
+        at.next()
             .ok_or_else(|| SqlError::unsupported("a row that appeared during ALTER TABLE"))
     };
-    let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
+    let mut filter = |index: usize, row: &Row| qualifies(rules, index, row);
     let access = env.access()?;
     access
         .latch
@@ -151,6 +183,13 @@ fn drop_constraint(
         env.remove_object(check.id)?;
         return put_table(def, Some(table), env);
     }
+    if let Some(i) = position(&table.foreign_keys, |k| {
+        database_fold(&k.name, env).is_ok_and(|n| n == folded)
+    }) {
+        let key = def.foreign_keys.remove(i);
+        env.remove_object(key.id)?;
+        return put_table(def, Some(table), env);
+    }
     let default = |c: &crate::catalog::Column| {
         c.default
             .as_ref()
@@ -167,6 +206,19 @@ fn drop_constraint(
     };
     if let Some(i) = position(&table.indexes, key) {
         let index = def.indexes.remove(i);
+        let columns: Vec<usize> = index.keys.iter().map(|(p, _)| *p).collect();
+        if let Some((child, key)) = foreign::needs_key(table, &columns, env)? {
+            return Err(not_dropped(SqlError::with(
+                3725,
+                16,
+                0,
+                format!(
+                    "The constraint '{}' is being referenced by table '{child}', foreign key \
+                     constraint '{key}'.",
+                    index.name
+                ),
+            )));
+        }
         if let Some(constraint) = &index.constraint {
             env.remove_object(constraint.id)?;
         }
@@ -185,12 +237,19 @@ fn drop_constraint(
     if if_exists {
         return Ok(Arc::clone(table));
     }
-    Err(SqlError::with(
-        3728,
+    let cause = SqlError::new(3728, format!("'{}' is not a constraint.", name.name));
+    Err(not_dropped(cause))
+}
+
+/// 3727, the consequence of what keeps a constraint.
+fn not_dropped(cause: SqlError) -> SqlError {
+    SqlError::with(
+        3727,
         16,
-        1,
-        format!("'{}' is not a constraint.", name.name),
-    ))
+        0,
+        "Could not drop constraint. See previous errors.",
+    )
+    .because(cause)
 }
 
 fn position<T>(list: &[T], test: impl Fn(&T) -> bool) -> Option<usize> {

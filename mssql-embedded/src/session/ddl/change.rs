@@ -153,6 +153,7 @@ impl Env<'_, '_> {
             default_schema: "dbo",
             variables: &variables,
             quoted_identifier: true,
+            temporaries: crate::catalog::TemporaryTables::none(),
         };
         bind_row_rules(&context, table)
     }
@@ -170,6 +171,7 @@ impl Env<'_, '_> {
             default_schema: "dbo",
             variables: &variables,
             quoted_identifier: true,
+            temporaries: crate::catalog::TemporaryTables::none(),
         };
         bind_default(&context, &table.columns[position])
     }

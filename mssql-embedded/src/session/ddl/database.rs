@@ -7,6 +7,9 @@ use crate::exec::Env;
 use crate::session::login::fold;
 use crate::value::Collation;
 
+/// The ids up to this one belong to master, tempdb, model and msdb.
+const LAST_SYSTEM_DATABASE: i32 = 4;
+
 fn require_sysadmin(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());
@@ -59,6 +62,7 @@ pub fn create(name: &Ident, collate: Option<&Ident>, env: &mut Env<'_, '_>) -> S
         .map(|d| d.id)
         .max()
         .unwrap_or(0)
+        .max(LAST_SYSTEM_DATABASE)
         + 1;
     env.latch
         .catalog
@@ -81,7 +85,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         .map(|p| p.name.clone())
         .unwrap_or_default();
     let key = fold(&text);
-    if key == "master" {
+    if key == "master" || key == crate::catalog::TEMPDB {
         return Err(SqlError::with(
             3708,
             16,

@@ -5,13 +5,21 @@
 
 mod alter;
 mod change;
+mod column;
 mod database;
+mod foreign;
 mod index;
+mod into;
 mod permission;
 mod principal;
 mod procedure;
 mod schema;
 mod table;
+mod temporary;
+
+pub use into::run as select_into;
+pub use principal::alter_role;
+pub use temporary::drop_all as drop_temporaries;
 
 use crate::ast::{Ddl, DropKind, Stmt};
 use crate::error::{SqlError, SqlResult};
@@ -19,6 +27,13 @@ use crate::exec::Env;
 
 /// Runs a definition.
 pub fn run(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    if temporary::concerns(ddl) {
+        return temporary::in_tempdb(env, |env| define(ddl, stmt, env));
+    }
+    define(ddl, stmt, env)
+}
+
+fn define(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
     match ddl {
         Ddl::CreateSchema { name, owner } => schema::create(name, owner.as_ref(), env),
         Ddl::CreateTable {
@@ -37,6 +52,9 @@ pub fn run(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
         } => {
             for name in names {
                 match kind {
+                    DropKind::Table if temporary::names_temporary(name) => {
+                        temporary::in_tempdb(env, |env| table::drop(name, *if_exists, env))?;
+                    }
                     DropKind::Table => table::drop(name, *if_exists, env)?,
                     DropKind::Procedure | DropKind::View => {
                         procedure::drop(*kind, name, *if_exists, env)?;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
 use crate::bind::{self, TableName};
-use crate::catalog::{Object, TableDef};
+use crate::catalog::{Object, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-use super::alter;
+use super::temporary::{self, names_temporary};
+use super::{alter, foreign};
 
 /// CREATE TABLE.
 pub fn create(
@@ -17,24 +18,44 @@ pub fn create(
     constraints: &[TableConstraint],
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let (schema_id, schema, table) = env.target_schema(name)?;
-    super::require_ddl("CREATE TABLE", Some(schema_id), env)?;
-    env.require_free_name(schema_id, &table)?;
-    let database = env.database()?;
-    let target = TableName {
+    let target = target(name, env)?;
+    let def = bind::table_def_from_ast(&target, columns, constraints, env.database()?)?;
+    add(def, env)?;
+    Ok(())
+}
+
+/// Where a new table goes; its name must be free there.
+pub fn target(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<TableName> {
+    let (schema_id, schema, table) = if names_temporary(name) {
+        let table = name.parts.last().map_or("", |p| p.name.as_str());
+        let schema_id = temporary::new_schema(table, env)?;
+        (schema_id, "dbo".to_owned(), table.to_owned())
+    } else {
+        let found = env.target_schema(name)?;
+        super::require_ddl("CREATE TABLE", Some(found.0), env)?;
+        env.require_free_name(found.0, &found.2)?;
+        found
+    };
+    Ok(TableName {
         schema_id,
         schema,
         name: table,
-        database: database.name.clone(),
-    };
-    let mut def = bind::table_def_from_ast(&target, columns, constraints, database)?;
+        database: env.database()?.name.clone(),
+    })
+}
+
+/// Numbers a new table and puts it into the catalogue.
+pub fn add(mut def: TableDef, env: &mut Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
     let now = env.latch.engine().clock.unix_ms();
     def.id = env.new_object_id();
     def.created_ms = now;
     def.modified_ms = now;
     def.version = env.latch.next_version();
-    put_table(def, None, env)?;
-    Ok(())
+    let def = put_table(def, None, env)?;
+    if is_temporary(&def.name) {
+        temporary::announce(&def.name, def.id, env)?;
+    }
+    Ok(def)
 }
 
 /// Gives ids to new constraints, checks their names, and puts table and constraints into the
@@ -58,6 +79,20 @@ pub fn put_table(
         check.id = env.new_object_id();
         added.push((check.id, check.name.clone(), "C "));
     }
+    for key in &mut def.foreign_keys {
+        if key.table == 0 {
+            key.table = def.id;
+        }
+        if key.id == 0 {
+            key.id = env.new_object_id();
+            added.push((key.id, key.name.clone(), "F "));
+        }
+    }
+    let refers_to_itself = def.foreign_keys.iter().any(|k| k.table == def.id);
+    def.referenced_by.retain(|id| *id != def.id);
+    if refers_to_itself {
+        def.referenced_by.push(def.id);
+    }
     for default in def
         .columns
         .iter_mut()
@@ -80,6 +115,7 @@ pub fn put_table(
     let (schema_id, table) = (def.schema_id, def.id);
     let def = Arc::new(def);
     env.put_object(Object::Table(Arc::clone(&def)))?;
+    foreign::link(&def, previous, env)?;
     for (id, name, kind) in added {
         env.put_object(Object::Constraint {
             id,
@@ -144,8 +180,15 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
     };
     let table = Arc::clone(table);
     super::require_ddl("DROP", Some(table.schema_id), env)?;
+    foreign::refuse_drop(&table)?;
+    remove(&table, env)
+}
+
+/// Takes a table and its constraints out of the catalogue, and its rows out of the store.
+pub fn remove(table: &TableDef, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    foreign::unlink(table, env)?;
     env.remove_object(table.id)?;
-    for id in constraint_ids(&table) {
+    for id in constraint_ids(table) {
         env.remove_object(id)?;
     }
     let access = env.access()?;
@@ -164,7 +207,8 @@ fn constraint_ids(table: &TableDef) -> Vec<i32> {
         .columns
         .iter()
         .filter_map(|c| c.default.as_ref().map(|d| d.id));
-    keys.chain(checks).chain(defaults).collect()
+    let foreign = table.foreign_keys.iter().map(|k| k.id);
+    keys.chain(checks).chain(defaults).chain(foreign).collect()
 }
 
 /// TRUNCATE TABLE.
@@ -183,6 +227,15 @@ pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
     };
     let table = Arc::clone(table);
     super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    if foreign::is_referenced(&table) {
+        return Err(SqlError::new(
+            4712,
+            format!(
+                "Cannot truncate table '{}' because it is being referenced by a FOREIGN KEY constraint.",
+                shown(name)
+            ),
+        ));
+    }
     crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     let access = env.access()?;
     access.latch.store.truncate(access.txn, &table);

@@ -74,7 +74,7 @@ impl Interp<'_> {
             }
             ExecTarget::Variable(variable) => {
                 let name = variable_text(frame, variable)?;
-                let name = crate::parse::parse_name(&name)?;
+                let name = crate::parse::parse_name(&name).map_err(|_| unknown_procedure(&name))?;
                 let args = self.arguments(&exec.args, stmt, module, frame, 0)?;
                 self.exec_named(&name, args, exec, frame)
             }
@@ -224,6 +224,7 @@ impl Interp<'_> {
         let body = Arc::clone(&module.body);
         let outcome = self.run_list(&body, module, frame);
         self.core.nest_level -= u32::from(procedure);
+        self.leave_scope(frame)?;
         let xact_abort = self.core.settings.xact_abort;
         self.core.settings = settings;
         self.core
@@ -253,6 +254,22 @@ impl Interp<'_> {
             self.send_message(&error)?;
         }
         Ok(status)
+    }
+
+    /// Drops the temporary tables of a procedure or text that has ended.
+    fn leave_scope(&mut self, frame: &mut Frame) -> Result<(), Failure> {
+        let ids = self.core.temporaries.leave(frame.depth);
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let engine = Arc::clone(&self.core.engine);
+        self.within(Latch::new(&engine), frame, |env| {
+            crate::session::ddl::drop_temporaries(&ids, env)
+        })?;
+        if self.core.trancount == 0 {
+            self.core.temporaries.forget(&ids);
+        }
+        Ok(())
     }
 
     /// Runs dynamic text: EXEC ('…') and sp_executesql.
@@ -425,11 +442,16 @@ fn output_variable(arg: &ExecArg) -> Option<&str> {
 fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
     match &frame.values[frame.variables.scalar_named(variable)?.slot] {
         Value::Str(s) => Ok(String::from_utf16_lossy(s)),
-        _ => Err(SqlError::with(
-            2812,
-            16,
-            62,
-            "Could not find stored procedure ''.",
-        )),
+        _ => Err(unknown_procedure("")),
     }
+}
+
+/// 2812.
+pub fn unknown_procedure(name: &str) -> SqlError {
+    SqlError::with(
+        2812,
+        16,
+        62,
+        format!("Could not find stored procedure '{name}'."),
+    )
 }

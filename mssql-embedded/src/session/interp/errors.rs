@@ -134,6 +134,17 @@ impl Interp<'_> {
 
     /// Sends an error and the DONE token of the failed statement.
     pub fn report(&mut self, error: &SqlError, frame: &Frame) -> Result<(), Stop> {
+        let mut causes: Vec<&SqlError> = Vec::new();
+        let mut at = error;
+        while let Some(cause) = &at.cause {
+            causes.push(cause);
+            at = cause;
+        }
+        for cause in causes.into_iter().rev() {
+            let mut cause = cause.clone().at(error.line);
+            cause.procedure.clone_from(&error.procedure);
+            self.send_message(&cause).map_err(|_| Stop::Disconnected)?;
+        }
         self.send_message(error).map_err(|_| Stop::Disconnected)?;
         let inside = self.rpc || frame.depth > 0;
         let kind = if inside {
@@ -244,6 +255,19 @@ impl Interp<'_> {
         let state = int(2)?;
         let state = if state < 0 { 1 } else { state.min(255) as u8 };
         let format = text_of(message, message_ty, 2047)?;
+        for (i, (_, ty)) in values.iter().enumerate().skip(3) {
+            if !substitutable(ty) {
+                return Err(SqlError::new(
+                    2748,
+                    format!(
+                        "Cannot specify {} data type (parameter {}) as a substitution parameter.",
+                        ty.name(),
+                        i + 1
+                    ),
+                )
+                .into());
+            }
+        }
         let args: Vec<Value> = values[3..].iter().map(|(v, _)| v.clone()).collect();
         let text = crate::func::format_message(&format, &args)?;
         let number = 50000;
@@ -280,4 +304,18 @@ fn check_log(severity: u8, log: bool, sysadmin: bool) -> Result<(), SqlError> {
         ));
     }
     Ok(())
+}
+
+/// Whether RAISERROR can put a value of this type into its message.
+fn substitutable(ty: &DataType) -> bool {
+    ty.is_string()
+        || ty.is_binary()
+        || matches!(
+            ty,
+            DataType::TinyInt
+                | DataType::SmallInt
+                | DataType::Int
+                | DataType::BigInt
+                | DataType::Null
+        )
 }

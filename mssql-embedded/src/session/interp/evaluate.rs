@@ -32,7 +32,7 @@ impl Interp<'_> {
             let outcome = self.within(latch, frame, |env| {
                 env.lock_schemas(&bound.depends)?;
                 // Waiting for another session's DDL may have outdated the plan: bind anew.
-                if !is_current(&bound, &env.latch, &env.core.database) {
+                if !is_current(&bound, &env.latch, env.core) {
                     return Ok(None);
                 }
                 crate::session::permission::check(&bound.requires, env)?;
@@ -54,7 +54,7 @@ impl Interp<'_> {
         frame: &Frame,
         latch: &Latch<'_>,
     ) -> Result<Arc<Bound>, Failure> {
-        if let Some(bound) = module.bound(stmt.pos.offset, latch, &self.core.database) {
+        if let Some(bound) = module.bound(stmt.pos.offset, latch, self.core) {
             return Ok(bound);
         }
         let bound = bind_one(stmt, module, self.core, frame, latch)
@@ -114,6 +114,7 @@ pub fn bind_one(
         default_schema: &default_schema,
         variables: &module.variables,
         quoted_identifier: module.quoted_identifier,
+        temporaries: &core.temporaries,
     };
     bind_in(&context, stmt)
 }

@@ -15,6 +15,7 @@ use super::{Failure, Flow, Interp, SELECT, transaction};
 enum Outcome {
     Rows(Vec<ColumnMeta>, Vec<Vec<Value>>),
     Assigned(u64),
+    Into(u64),
     Written(DmlResult),
 }
 
@@ -63,9 +64,13 @@ impl Interp<'_> {
             partial.columns = client_columns(&bound.kind).map(<[_]>::to_vec);
             Ok(match &bound.kind {
                 BoundKind::Select(query) => {
-                    exec::collect_into(query, env, &mut partial.rows)?;
+                    let limit = env.row_limit();
+                    exec::collect_into(query, limit, env, &mut partial.rows)?;
                     let columns = partial.columns.take().unwrap_or_default();
                     Outcome::Rows(columns, std::mem::take(&mut partial.rows))
+                }
+                BoundKind::SelectInto(into) => {
+                    Outcome::Into(crate::session::ddl::select_into(into, env)?)
                 }
                 BoundKind::Assign(assign) => Outcome::Assigned(run_assign(assign, env)?),
                 BoundKind::Insert(insert) => {
@@ -91,6 +96,11 @@ impl Interp<'_> {
             }
             Outcome::Assigned(rows) => {
                 self.core.rowcount = rows as i64;
+            }
+            Outcome::Into(rows) => {
+                self.core.rowcount = rows as i64;
+                let rows = (!self.core.settings.nocount).then_some(rows);
+                self.done(frame, rows, SELECT)?;
             }
             Outcome::Written(result) => self.written(stmt, frame, result)?,
         }
@@ -204,19 +214,21 @@ impl Interp<'_> {
 
 /// `SELECT @a = x FROM …`: every row assigns, the last one stays; no row leaves the variables alone.
 fn run_assign(assign: &AssignQuery, env: &mut Env<'_, '_>) -> crate::error::SqlResult<u64> {
+    let limit = env.row_limit();
     let mut run = QueryRun::open(&assign.query, env)?;
     let mut rows = 0;
-    while run
-        .next_with(env, |env| {
-            for item in &assign.assign {
-                let value = eval(&item.value, env)?;
-                let to = env.frame.variables.scalars()[item.variable].ty.clone();
-                env.frame.values[item.variable] =
-                    cast(&value, &item.ty, &to, None, CastMode::Assign)?;
-            }
-            Ok(())
-        })?
-        .is_some()
+    while (rows as usize) < limit
+        && run
+            .next_with(env, |env| {
+                for item in &assign.assign {
+                    let value = eval(&item.value, env)?;
+                    let to = env.frame.variables.scalars()[item.variable].ty.clone();
+                    env.frame.values[item.variable] =
+                        cast(&value, &item.ty, &to, None, CastMode::Assign)?;
+                }
+                Ok(())
+            })?
+            .is_some()
     {
         rows += 1;
     }

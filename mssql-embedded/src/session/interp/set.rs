@@ -8,7 +8,7 @@ use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt, StmtKind};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::session::{EnvChange, Interrupt, Module};
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop};
 
@@ -65,9 +65,15 @@ impl Interp<'_> {
             SetOption::IsolationLevel(level) => self.isolation_level(*level)?,
             SetOption::RowCount(_) => {
                 let n = self.number(stmt, module, frame)?;
-                if n != 0 {
-                    return Err(SqlError::unsupported("SET ROWCOUNT with a limit (use TOP)").into());
-                }
+                let limit = u64::try_from(n).map_err(|_| {
+                    SqlError::with(
+                        1014,
+                        15,
+                        1,
+                        "A TOP or FETCH clause contains an invalid value.",
+                    )
+                })?;
+                self.core.settings.rowcount_limit = limit;
             }
             SetOption::TextSize(_) => {
                 let n = self.number(stmt, module, frame)?;
@@ -92,14 +98,34 @@ impl Interp<'_> {
                 }
             }
             SetOption::Language(name) => self.language(name)?,
-            SetOption::ContextInfo(_) => {
-                return Err(SqlError::unsupported("SET CONTEXT_INFO").into());
-            }
+            SetOption::ContextInfo(_) => self.context_info(stmt, module, frame)?,
             SetOption::Statistics => {}
         }
         self.core.rowcount = 0;
         self.core.error = 0;
         Ok(Flow::Next)
+    }
+
+    /// SET CONTEXT_INFO; what is shorter than 128 bytes is filled up with zeros.
+    fn context_info(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<(), Failure> {
+        let values = self.values(stmt, module, frame)?;
+        let Some((value, from)) = values.first() else {
+            return Ok(());
+        };
+        let to = DataType::VarBinary(Length::Limited(128));
+        let Value::Bytes(bytes) = cast(value, from, &to, None, CastMode::Assign)? else {
+            let message = "SET CONTEXT_INFO option requires varbinary (128) NOT NULL parameter.";
+            return Err(SqlError::with(2743, 16, 1, message).into());
+        };
+        let mut info = bytes.to_vec();
+        info.resize(128, 0);
+        self.core.context_info = Some(info.into());
+        Ok(())
     }
 
     fn switch(&mut self, name: &str, on: bool) -> SqlResult<()> {

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use crate::access::{AppResource, app_lock, app_mode, app_unlock};
-use crate::ast::ObjectName;
+use crate::access::{AppResource, Latch, app_lock, app_mode, app_unlock};
+use crate::ast::{Ident, ObjectName, Pos};
 use crate::catalog::Param;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Frame;
 use crate::session::text_of;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::call::{Argument, Returned};
+use super::call::{Argument, Returned, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp, system_names};
 
@@ -42,6 +42,8 @@ impl Interp<'_> {
             "sp_executesql" if system => self.sp_executesql(args, frame),
             "sp_getapplock" if system => self.sp_getapplock(&args, frame),
             "sp_releaseapplock" if system => self.sp_releaseapplock(&args, frame),
+            "sp_addrolemember" if system => self.role_member(&args, true, frame),
+            "sp_droprolemember" if system => self.role_member(&args, false, frame),
             "sp_prepare" if system => self.sp_prepare(args),
             "sp_execute" if system => self.sp_execute(args, frame),
             "sp_prepexec" if system => self.sp_prepexec(args, frame),
@@ -52,13 +54,7 @@ impl Interp<'_> {
             }
             _ => {
                 let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
-                Err(SqlError::with(
-                    2812,
-                    16,
-                    62,
-                    format!("Could not find stored procedure '{}'.", shown.join(".")),
-                )
-                .into())
+                Err(unknown_procedure(&shown.join(".")).into())
             }
         }
     }
@@ -72,7 +68,11 @@ impl Interp<'_> {
         let mut args = args.into_iter();
         let text = text_argument(args.next(), "sp_executesql", "@statement")?;
         let Some(declared) = args.next() else {
-            self.run_text(&text, Vec::new(), frame)?;
+            // The procedure itself is a level, and the text that it runs another one.
+            self.core.nest_level += 1;
+            let outcome = self.run_text(&text, Vec::new(), frame);
+            self.core.nest_level -= 1;
+            outcome?;
             return Ok(Returned {
                 status: 0,
                 params: Vec::new(),
@@ -84,8 +84,11 @@ impl Interp<'_> {
         };
         let params = crate::session::parse_parameters(&declared, self.core)?;
         let shown = shown_query(&declared, &text);
-        let mut returned =
-            self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
+        // The procedure itself is a level, and the text that it runs another one.
+        self.core.nest_level += 1;
+        let outcome = self.run_with_parameters(&text, &shown, params, args.collect(), frame);
+        self.core.nest_level -= 1;
+        let mut returned = outcome?;
         // Output parameters go by position, and the first two arguments are sp_executesql's own.
         returned.params.splice(0..0, [own("@stmt"), own("@params")]);
         Ok(returned)
@@ -138,6 +141,35 @@ impl Interp<'_> {
         let values = self.run_text(text, bound, frame)?;
         let params = params.into_iter().zip(values).collect();
         Ok(Returned { status: 0, params })
+    }
+
+    /// sp_addrolemember and sp_droprolemember, the older forms of ALTER ROLE.
+    fn role_member(
+        &mut self,
+        args: &[Argument],
+        add: bool,
+        frame: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let procedure = if add {
+            "sp_addrolemember"
+        } else {
+            "sp_droprolemember"
+        };
+        let values = named_values(args, &["@rolename", "@membername"], procedure)?;
+        let ident = |name: String| Ident {
+            name,
+            pos: Pos::default(),
+        };
+        let role = ident(required(&values[0], procedure, "@rolename")?);
+        let member = ident(required(&values[1], procedure, "@membername")?);
+        let engine = std::sync::Arc::clone(&self.core.engine);
+        self.within(Latch::new(&engine), frame, |env| {
+            crate::session::ddl::alter_role(&role, add, &member, env)
+        })?;
+        Ok(Returned {
+            status: 0,
+            params: Vec::new(),
+        })
     }
 
     fn sp_getapplock(&mut self, args: &[Argument], frame: &mut Frame) -> Result<Returned, Failure> {

@@ -1,0 +1,249 @@
+//! FOREIGN KEY: from syntax to definition.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::ast::{Ident, ObjectName};
+use crate::catalog::{Database, ForeignKeyDef, Object, ObjectId, TableDef, is_temporary};
+use crate::error::{SqlError, SqlResult};
+use crate::value::DataType;
+
+use super::constraint::not_created;
+use super::{errors, fold};
+
+/// A FOREIGN KEY constraint as written.
+pub(super) struct ForeignKey<'a> {
+    pub(super) name: String,
+    pub(super) system_named: bool,
+    pub(super) columns: &'a [Ident],
+    pub(super) parent: &'a ObjectName,
+    /// Empty for the parent's primary key.
+    pub(super) referenced: &'a [Ident],
+    pub(super) cascade_delete: bool,
+}
+
+/// Adds a foreign key to a definition. One to the table itself has the table's id, 0 while it is new.
+///
+/// # Errors
+///
+/// 1767, 1769, 1770, 1773, 1776, 1778, 1785 or 8139, each followed by 1750.
+pub(super) fn add_foreign_key(
+    table: &mut TableDef,
+    key: &ForeignKey<'_>,
+    database: &Database,
+) -> SqlResult<()> {
+    if is_temporary(&table.name) || table.name.starts_with('@') {
+        return Err(SqlError::unsupported("FOREIGN KEY of a temporary table"));
+    }
+    let def = resolve(table, key, database).map_err(not_created)?;
+    table.foreign_keys.push(def);
+    if key.cascade_delete && cascades_meet(table, database) {
+        return Err(not_created(SqlError::with(
+            1785,
+            16,
+            0,
+            format!(
+                "Introducing FOREIGN KEY constraint '{}' on table '{}' may cause cycles or multiple \
+                 cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or modify other \
+                 FOREIGN KEY constraints.",
+                key.name, table.name
+            ),
+        )));
+    }
+    Ok(())
+}
+
+fn resolve(
+    table: &TableDef,
+    key: &ForeignKey<'_>,
+    database: &Database,
+) -> SqlResult<ForeignKeyDef> {
+    let found = find_parent(table, key, database)?;
+    let parent = found.as_deref().unwrap_or(table);
+    let shown = errors::dotted(key.parent);
+    let columns = columns(table, key.columns, database).map_err(|column| {
+        SqlError::new(
+            1769,
+            format!(
+                "Foreign key '{}' references invalid column '{column}' in referencing table '{}'.",
+                key.name, table.name
+            ),
+        )
+    })?;
+    let referenced = if key.referenced.is_empty() {
+        primary_key(parent).ok_or_else(|| {
+            SqlError::with(
+                1773,
+                16,
+                0,
+                format!(
+                    "Foreign key '{}' has implicit reference to object '{shown}' which does not have \
+                     a primary key defined on it.",
+                    key.name
+                ),
+            )
+        })?
+    } else {
+        self::columns(parent, key.referenced, database).map_err(|column| {
+            SqlError::new(
+                1770,
+                format!(
+                    "Foreign key '{}' references invalid column '{column}' in referenced table \
+                     '{shown}'.",
+                    key.name
+                ),
+            )
+        })?
+    };
+    if columns.len() != referenced.len() {
+        return Err(SqlError::with(
+            8139,
+            16,
+            0,
+            format!(
+                "Number of referencing columns in foreign key differs from number of referenced \
+                 columns, table '{}'.",
+                table.name
+            ),
+        ));
+    }
+    if !is_key(parent, &referenced) {
+        return Err(SqlError::with(
+            1776,
+            16,
+            0,
+            format!(
+                "There are no primary or candidate keys in the referenced table '{shown}' that match \
+                 the referencing column list in the foreign key '{}'.",
+                key.name
+            ),
+        ));
+    }
+    for (own, other) in columns.iter().zip(&referenced) {
+        let (own, other) = (&table.columns[*own], &parent.columns[*other]);
+        if !same_type(&own.ty, &other.ty) {
+            return Err(SqlError::with(
+                1778,
+                16,
+                0,
+                format!(
+                    "Column '{}.{}' is not the same data type as referencing column '{}.{}' in \
+                     foreign key '{}'.",
+                    shown, other.name, table.name, own.name, key.name
+                ),
+            ));
+        }
+    }
+    let ids =
+        |t: &TableDef, positions: &[usize]| positions.iter().map(|p| t.columns[*p].id).collect();
+    Ok(ForeignKeyDef {
+        id: 0,
+        name: key.name.clone(),
+        system_named: key.system_named,
+        columns: ids(table, &columns),
+        table: parent.id,
+        referenced: ids(parent, &referenced),
+        cascade_delete: key.cascade_delete,
+    })
+}
+
+/// Whether a column may refer to another: the same type, where text may have another length.
+fn same_type(a: &DataType, b: &DataType) -> bool {
+    a == b || a.is_string() && a.name() == b.name() && a.collation() == b.collation()
+}
+
+/// The referenced table; `None` for the table itself.
+fn find_parent(
+    table: &TableDef,
+    key: &ForeignKey<'_>,
+    database: &Database,
+) -> SqlResult<Option<Arc<TableDef>>> {
+    let (schemas, name) = match key.parent.parts.as_slice() {
+        [name] => (vec![table.schema.as_str(), "dbo"], name),
+        [schema, name] => (vec![schema.name.as_str()], name),
+        _ => return Err(SqlError::unsupported("a foreign key to another database")),
+    };
+    for schema in schemas {
+        let own = fold(database, schema) == fold(database, &table.schema)
+            && fold(database, &name.name) == fold(database, &table.name);
+        if own {
+            return Ok(None);
+        }
+        if let Some(Object::Table(found)) = database.find_object(schema, &name.name) {
+            return Ok(Some(Arc::clone(found)));
+        }
+    }
+    Err(SqlError::with(
+        1767,
+        16,
+        0,
+        format!(
+            "Foreign key '{}' references invalid table '{}'.",
+            key.name,
+            errors::dotted(key.parent)
+        ),
+    ))
+}
+
+fn columns<'n>(
+    table: &TableDef,
+    names: &'n [Ident],
+    database: &Database,
+) -> Result<Vec<usize>, &'n str> {
+    let position = |name: &'n Ident| {
+        let wanted = fold(database, &name.name);
+        let found = table
+            .columns
+            .iter()
+            .position(|c| fold(database, &c.name) == wanted);
+        found.ok_or(name.name.as_str())
+    };
+    names.iter().map(position).collect()
+}
+
+fn primary_key(table: &TableDef) -> Option<Vec<usize>> {
+    let primary = |i: &&crate::catalog::IndexDef| i.constraint.as_ref().is_some_and(|k| k.primary);
+    let index = table.indexes.iter().find(primary)?;
+    Some(index.keys.iter().map(|(p, _)| *p).collect())
+}
+
+/// Whether a unique index without filter has just these columns, in any order.
+fn is_key(table: &TableDef, columns: &[usize]) -> bool {
+    table.indexes.iter().any(|index| {
+        index.unique
+            && index.filter.is_none()
+            && index.keys.len() == columns.len()
+            && index.keys.iter().all(|(p, _)| columns.contains(p))
+    })
+}
+
+/// Whether a deletion could reach a table on two ways, once `table` is as defined here.
+fn cascades_meet(table: &TableDef, database: &Database) -> bool {
+    let mut edges: Vec<(ObjectId, ObjectId)> = Vec::new();
+    let mut add = |t: &TableDef| {
+        let cascading = t.foreign_keys.iter().filter(|k| k.cascade_delete);
+        edges.extend(cascading.map(|k| (k.table, t.id)));
+    };
+    add(table);
+    for object in database.objects.values() {
+        if let Object::Table(other) = object
+            && other.id != table.id
+        {
+            add(other);
+        }
+    }
+    let starts: HashSet<ObjectId> = edges.iter().map(|(from, _)| *from).collect();
+    starts.into_iter().any(|start| {
+        let mut reached = HashSet::from([start]);
+        let mut open = vec![start];
+        while let Some(at) = open.pop() {
+            for (_, to) in edges.iter().filter(|(from, _)| *from == at) {
+                if !reached.insert(*to) {
+                    return true;
+                }
+                open.push(*to);
+            }
+        }
+        false
+    })
+}

@@ -1,0 +1,110 @@
+//! Foreign keys: which tables refer to which, and the check of rows there are.
+
+use std::sync::Arc;
+
+use crate::bind::{BindContext, Touched, VariableMap, bind_foreign};
+use crate::catalog::{Object, ObjectId, TableDef, TemporaryTables};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{self, Env};
+
+use super::alter::next;
+
+/// Notes in the referenced tables that a table refers to them, or no longer does. Statements on them are
+/// bound anew by it.
+pub fn link(child: &TableDef, previous: Option<&TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let parents = |t: &TableDef| -> Vec<ObjectId> {
+        let others = t.foreign_keys.iter().map(|k| k.table);
+        others.filter(|id| *id != t.id).collect()
+    };
+    let (now, before) = (parents(child), previous.map(parents).unwrap_or_default());
+    for id in now.iter().filter(|id| !before.contains(id)) {
+        edit(*id, env, |by| by.push(child.id))?;
+    }
+    for id in before.iter().filter(|id| !now.contains(id)) {
+        edit(*id, env, |by| by.retain(|c| *c != child.id))?;
+    }
+    Ok(())
+}
+
+/// Undoes all that `link` noted of a table.
+pub fn unlink(child: &TableDef, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    for key in child.foreign_keys.iter().filter(|k| k.table != child.id) {
+        edit(key.table, env, |by| by.retain(|c| *c != child.id))?;
+    }
+    Ok(())
+}
+
+fn edit(
+    parent: ObjectId,
+    env: &mut Env<'_, '_>,
+    change: impl FnOnce(&mut Vec<ObjectId>),
+) -> SqlResult<()> {
+    let Some(Object::Table(found)) = env.database()?.objects.get(&parent) else {
+        return Ok(());
+    };
+    let found = Arc::clone(found);
+    let mut def = next(&found, env);
+    change(&mut def.referenced_by);
+    env.put_object(Object::Table(Arc::new(def)))
+}
+
+/// Whether another table refers to this one.
+pub fn is_referenced(table: &TableDef) -> bool {
+    table.referenced_by.iter().any(|id| *id != table.id)
+}
+
+/// The foreign key that needs a key of a table, with the name of its table.
+pub fn needs_key(
+    table: &TableDef,
+    columns: &[usize],
+    env: &Env<'_, '_>,
+) -> SqlResult<Option<(String, String)>> {
+    let ids: Vec<i32> = columns.iter().map(|p| table.columns[*p].id).collect();
+    for id in &table.referenced_by {
+        if let Some(Object::Table(child)) = env.database()?.objects.get(id) {
+            let uses = child.foreign_keys.iter().find(|k| {
+                k.table == table.id
+                    && k.referenced.len() == ids.len()
+                    && k.referenced.iter().all(|c| ids.contains(c))
+            });
+            if let Some(key) = uses {
+                return Ok(Some((child.name.clone(), key.name.clone())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Checks the rows of a table against the foreign keys from `first` on.
+pub fn check_rows(table: &Arc<TableDef>, first: usize, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    if table.foreign_keys.len() <= first {
+        return Ok(());
+    }
+    let variables = VariableMap::default();
+    let context = BindContext {
+        catalog: &env.latch.catalog,
+        database: env.database()?,
+        default_schema: "dbo",
+        variables: &variables,
+        quoted_identifier: true,
+        temporaries: TemporaryTables::none(),
+    };
+    let (mut rules, _) = bind_foreign(&context, table, Touched::Inserted)?;
+    rules.parents.drain(..first);
+    let rows: Vec<_> = env.latch.store.current_rows(table.id).into_iter().collect();
+    exec::check_parents(&rules, &rows, "ALTER TABLE", env)
+}
+
+/// 3726: what other tables refer to cannot be dropped.
+pub fn refuse_drop(table: &TableDef) -> SqlResult<()> {
+    if !is_referenced(table) {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        3726,
+        format!(
+            "Could not drop object '{}.{}' because it is referenced by a FOREIGN KEY constraint.",
+            table.schema, table.name
+        ),
+    ))
+}

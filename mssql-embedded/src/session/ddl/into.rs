@@ -1,0 +1,72 @@
+//! SELECT … INTO: a new table from the rows and columns of a query.
+
+use crate::catalog::Column;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::{self, Env};
+use crate::plan::SelectInto;
+
+use super::temporary;
+
+/// Runs the query, makes the table and fills it; how many rows there are.
+pub fn run(into: &SelectInto, env: &mut Env<'_, '_>) -> SqlResult<u64> {
+    let rows = exec::collect_first(&into.query, env.row_limit(), env)?;
+    if temporary::names_temporary(&into.name) {
+        return temporary::in_tempdb(env, |env| fill(into, rows, env));
+    }
+    fill(into, rows, env)
+}
+
+fn fill(
+    into: &SelectInto,
+    rows: Vec<Vec<crate::value::Value>>,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<u64> {
+    let target = super::table::target(&into.name, env)?;
+    let def = super::table::add(target.table(columns(into)?), env)?;
+    let rules = env.row_rules(&def)?;
+    exec::fill_table(&def, rows, &rules, env)
+}
+
+/// The columns of the new table: those of the query, without constraints.
+fn columns(into: &SelectInto) -> SqlResult<Vec<Column>> {
+    let mut columns: Vec<Column> = Vec::with_capacity(into.query.columns.len());
+    for (i, meta) in into.query.columns.iter().enumerate() {
+        if meta.name.is_empty() {
+            return Err(SqlError::with(
+                1038,
+                15,
+                5,
+                "An object or column name is missing or empty. For SELECT INTO statements, verify \
+                 each column has a name. For other statements, look for empty alias names. Aliases \
+                 defined as \"\" or [] are not allowed. Change the alias to a valid name.",
+            ));
+        }
+        let same = |c: &Column| c.name.to_lowercase() == meta.name.to_lowercase();
+        if columns.iter().any(same) {
+            return Err(SqlError::with(
+                2705,
+                16,
+                3,
+                format!(
+                    "Column names in each table must be unique. Column name '{}' in table '{}' is \
+                     specified more than once.",
+                    meta.name,
+                    super::table::shown(&into.name)
+                ),
+            ));
+        }
+        columns.push(Column {
+            id: i as i32 + 1,
+            name: meta.name.clone(),
+            ty: meta.ty.clone(),
+            nullable: meta.nullable,
+            identity: into
+                .identity
+                .filter(|(at, _)| *at == i)
+                .map(|(_, seed)| seed),
+            default: None,
+            computed: None,
+        });
+    }
+    Ok(columns)
+}

@@ -1,0 +1,57 @@
+-- ROLLUP, CUBE and GROUPING SETS group the same rows several times; a key that a set leaves out is NULL in its
+-- rows, and GROUPING tells such a NULL from one in the data.
+
+-- case: rollup
+SELECT g, h, SUM(v) AS s FROM (VALUES ('a', 1, 10), ('a', 2, 20), ('b', 1, 30)) t (g, h, v)
+GROUP BY ROLLUP (g, h) ORDER BY GROUPING(g), g, GROUPING(h), h;
+-- expect row: 'a' | 1 | 10
+-- expect row: 'a' | 2 | 20
+-- expect row: 'a' | NULL | 30
+-- expect row: 'b' | 1 | 30
+-- expect row: 'b' | NULL | 30
+-- expect row: NULL | NULL | 60
+
+-- case: with_rollup
+SELECT g, COUNT(*) AS n FROM (VALUES ('a'), ('b'), ('a')) t (g) GROUP BY g WITH ROLLUP ORDER BY GROUPING(g), g;
+-- expect row: 'a' | 2
+-- expect row: 'b' | 1
+-- expect row: NULL | 3
+
+-- case: cube
+SELECT g, h, COUNT(*) AS n FROM (VALUES ('a', 1), ('b', 1)) t (g, h) GROUP BY CUBE (g, h) ORDER BY GROUPING_ID(g, h), g, h;
+-- expect row: 'a' | 1 | 1
+-- expect row: 'b' | 1 | 1
+-- expect row: 'a' | NULL | 1
+-- expect row: 'b' | NULL | 1
+-- expect row: NULL | 1 | 2
+-- expect row: NULL | NULL | 2
+
+-- case: grouping_sets
+SELECT g, h, SUM(v) AS s FROM (VALUES ('a', 1, 10), ('b', 1, 20)) t (g, h, v)
+GROUP BY GROUPING SETS ((g), (h), ()) ORDER BY GROUPING_ID(g, h), g;
+-- expect row: 'a' | NULL | 10
+-- expect row: 'b' | NULL | 20
+-- expect row: NULL | 1 | 30
+-- expect row: NULL | NULL | 30
+
+-- case: grouping_tells_nulls_apart
+SELECT g, GROUPING(g) AS total, COUNT(*) AS n FROM (VALUES ('a'), (NULL)) t (g) GROUP BY ROLLUP (g) ORDER BY total, g;
+-- expect columns: g varchar, total tinyint, n int
+-- expect row: NULL | 0 | 1
+-- expect row: 'a' | 0 | 1
+-- expect row: NULL | 1 | 2
+
+-- case: grouping_id_is_a_number_of_bits
+SELECT GROUPING_ID(g, h) AS id, COUNT(*) AS n FROM (VALUES ('a', 1)) t (g, h) GROUP BY ROLLUP (g, h) ORDER BY id;
+-- expect columns: id int, n int
+-- expect row: 0 | 1
+-- expect row: 1 | 1
+-- expect row: 3 | 1
+
+-- case: having_over_totals
+SELECT g, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 5)) t (g, v) GROUP BY ROLLUP (g) HAVING SUM(v) > 1 AND GROUPING(g) = 1;
+-- expect row: NULL | 6
+
+-- case: grouping_of_what_is_no_key
+SELECT g, GROUPING(h) AS x FROM (VALUES ('a', 1)) t (g, h) GROUP BY g;
+-- expect error 8161 16 1 Argument 1 of the GROUPING function does not match any of the expressions in the GROUP BY clause.
