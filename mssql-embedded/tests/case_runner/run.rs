@@ -64,8 +64,8 @@ async fn run_case(case: &Case, target: &Target, snapshot: Option<bool>) -> Resul
 
 /// A connection of a case: at rest, or waiting for the answer to a batch that blocks.
 enum Line {
-    Free(Connection),
-    Waiting(JoinHandle<(Connection, Answer)>, Batch),
+    Free(Box<Connection>),
+    Waiting(JoinHandle<(Connection, Answer)>, Box<Batch>),
 }
 
 /// The connections of a case and what was found so far.
@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
             target,
             database,
             schema,
-            lines: HashMap::from([(String::new(), Line::Free(first))]),
+            lines: HashMap::from([(String::new(), Line::Free(Box::new(first)))]),
             observer: None,
             differences: Vec::new(),
             refusals: Vec::new(),
@@ -117,7 +117,7 @@ impl<'a> Stage<'a> {
 
     fn keep(&mut self, batch: &Batch, connection: Connection) {
         self.lines
-            .insert(batch.connection.clone(), Line::Free(connection));
+            .insert(batch.connection.clone(), Line::Free(Box::new(connection)));
     }
 
     /// The connection of a batch, opened at its first use or for its login; `None` when the login was
@@ -130,7 +130,7 @@ impl<'a> Stage<'a> {
         if login.is_none()
             && let Some(Line::Free(open)) = self.lines.remove(&batch.connection)
         {
-            return Ok(Some(open));
+            return Ok(Some(*open));
         }
         let ear = Ear::default();
         let opened = self
@@ -175,8 +175,10 @@ impl<'a> Stage<'a> {
                 batch.line
             ));
         }
-        self.lines
-            .insert(batch.connection.clone(), Line::Waiting(task, batch));
+        self.lines.insert(
+            batch.connection.clone(),
+            Line::Waiting(task, Box::new(batch)),
+        );
         Ok(())
     }
 
