@@ -1,4 +1,5 @@
-// T-SQL shown in README.md and docs: the fenced blocks marked `sql`.
+// T-SQL shown in README.md and docs: the fenced blocks marked `sql` and nothing more. Blocks with a second word
+// (`sql refused`) hold statements that a test of the engine runs one by one.
 using System.Collections.Generic;
 using System.Linq;
 using System.Text.RegularExpressions;
@@ -12,7 +13,7 @@ namespace TsqlCheck
             var lines = text.Replace("\r\n", "\n").Split('\n');
             for (var i = 0; i < lines.Length; i++)
             {
-                if (!Regex.IsMatch(lines[i], @"^\s*```\s*(sql|tsql|t-sql)\b", RegexOptions.IgnoreCase)) continue;
+                if (!Regex.IsMatch(lines[i], @"^\s*```\s*(sql|tsql|t-sql)\s*$", RegexOptions.IgnoreCase)) continue;
                 var start = i + 1;
                 var end = start;
                 while (end < lines.Length && !lines[end].TrimStart().StartsWith("```")) end++;
