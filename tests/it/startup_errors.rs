@@ -1,8 +1,11 @@
 //! What a newcomer sees when something is wrong: one line that says what, and what to do.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use duroxide_sql::{MigrationPolicy, MssqlProvider, MssqlProviderBuilder};
+use duroxide_sql::{
+    AccessToken, MigrationPolicy, MssqlProvider, MssqlProviderBuilder, TokenError, TokenSource,
+};
 use mssql_embedded::{Encryption, Server};
 
 use crate::support::database::{TestSchema, own_server};
@@ -322,5 +325,29 @@ async fn missing_rights_are_named() {
         "the login may not use schema [orders]: The EXECUTE permission was denied on the object \
          'get_schema_state', database 'master', schema 'orders' (server error 229); add its user \
          to the schema's runtime role"
+    );
+}
+
+/// A token source that has none to give.
+struct NoToken;
+
+#[async_trait::async_trait]
+impl TokenSource for NoToken {
+    async fn token(&self) -> Result<AccessToken, TokenError> {
+        Err(TokenError::new("the Azure CLI refuses; run az login"))
+    }
+}
+
+/// A missing token is not blamed on the server, which never hears of it.
+#[tokio::test]
+async fn missing_token_is_named() {
+    let server = server(Encryption::Offered);
+    let builder = MssqlProvider::builder(url(&server, "trustServerCertificate=true"));
+    assert_eq!(
+        refusal(builder.token_source(Arc::new(NoToken))).await,
+        format!(
+            "no access token: the Azure CLI refuses; run az login; 127.0.0.1:{} was not asked",
+            server.port()
+        )
     );
 }
