@@ -9,6 +9,7 @@ pub mod property;
 mod system_view;
 mod table;
 mod temporary;
+mod view_list;
 mod views;
 
 pub use database::*;

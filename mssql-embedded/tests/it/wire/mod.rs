@@ -110,6 +110,8 @@ fn nowait_messages_are_sent_at_once() {
         .collect();
     assert!(!first.last);
     assert!(first.body.windows(text.len()).any(|part| part == text));
+    // Only who is held can be released.
+    assert!(pause.wait_paused(PATIENCE).is_some());
     pause.release();
     assert_eq!(int_of(&client.answer()), 42);
 }
