@@ -7,6 +7,8 @@ use crate::session::ColumnMeta;
 
 use super::context::Binder;
 use super::fold;
+use super::merge::Part;
+use super::planner::Rel;
 use super::query::QueryUse;
 use super::set_op::{unify, union_all};
 use super::source::{check_names, rename};
@@ -108,6 +110,26 @@ impl<'a> Binder<'a> {
         let result = f(self, cte);
         self.ctes.visible = before;
         result
+    }
+
+    /// Merges a CTE into the innermost level, if it is simple and not recursive.
+    pub(super) fn merge_cte(&mut self, name: &str, exposed: &str) -> SqlResult<Option<Rel>> {
+        let folded = fold(self.ctx.database, name);
+        let recursive = self.ctes.defs[..self.ctes.visible]
+            .iter()
+            .rfind(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .is_some_and(|d| d.working.is_some() || self.mentions(&d.cte.query.body, &folded));
+        if recursive {
+            return Ok(None);
+        }
+        self.within_cte(name, |binder, cte| {
+            binder.merge(&Part {
+                query: &cte.query,
+                exposed,
+                names: &cte.columns,
+                closed: true,
+            })
+        })
     }
 
     fn bind_recursive(

@@ -8,6 +8,7 @@ use crate::error::SqlResult;
 use crate::plan::{Purpose, Query};
 
 use super::context::Binder;
+use super::merge::Part;
 use super::names::{Resolved, resolve_source};
 use super::planner::Rel;
 use super::query::QueryUse;
@@ -34,7 +35,7 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn bind_source(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
+    pub(super) fn bind_source(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
         if self.target_source.is_some_and(|t| std::ptr::eq(t, source)) {
             let target = self.add_modifiable_source(source)?;
             let rel = target.rel.clone();
@@ -137,6 +138,14 @@ impl<'a> Binder<'a> {
         hints: &[TableHint],
     ) -> SqlResult<Rel> {
         if let [single] = name.parts.as_slice()
+            && self.is_cte(&single.name)
+        {
+            let exposed = alias.map_or(single.name.as_str(), |a| a.name.as_str());
+            if let Some(rel) = self.merge_cte(&single.name, exposed)? {
+                return Ok(rel);
+            }
+        }
+        if let [single] = name.parts.as_slice()
             && let Some(found) = self.bind_cte(&single.name)?
         {
             let (node, columns) = found;
@@ -148,9 +157,18 @@ impl<'a> Binder<'a> {
                 self.add_table(table, alias, hints, Purpose::Read)
             }
             Resolved::View(view) => {
-                let query = self.bind_view(view)?;
                 let exposed = alias.map_or(&view.name, |a| &a.name);
-                let rel = self.add_query(query, exposed, alias.is_some())?;
+                let rel = match self.merge_view(view, exposed)? {
+                    Some(rel) => {
+                        self.depend(view.id, view.version);
+                        self.require(view.id, "SELECT");
+                        rel
+                    }
+                    None => {
+                        let query = self.bind_view(view)?;
+                        self.add_query(query, exposed, alias.is_some())?
+                    }
+                };
                 let schema = self.ctx.database.schemas.get(&view.schema_id);
                 if let (None, Some(schema)) = (alias, schema) {
                     self.qualify(&schema.name);
@@ -171,8 +189,17 @@ impl<'a> Binder<'a> {
         alias: Option<&Ident>,
         columns: &'a [Ident],
     ) -> SqlResult<Rel> {
-        let mut bound = self.bind_nested(query, QueryUse::Derived)?;
         let exposed = alias.map_or("", |a| a.name.as_str());
+        let part = Part {
+            query,
+            exposed,
+            names: columns,
+            closed: false,
+        };
+        if let Some(rel) = self.merge(&part)? {
+            return Ok(rel);
+        }
+        let mut bound = self.bind_nested(query, QueryUse::Derived)?;
         rename(&mut bound.columns, columns, exposed)?;
         self.add_query(bound, exposed, true)
     }

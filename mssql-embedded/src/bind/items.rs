@@ -106,7 +106,8 @@ impl<'a> Binder<'a> {
         let parts = prefix.map_or(&[][..], |p| p.parts.as_slice());
         let mut items = Vec::new();
         let mut found = false;
-        for source in &self.scopes[level].sources {
+        let scope = &self.scopes[level];
+        for source in &scope.sources[scope.visible.clone()] {
             if source.hidden || !self.qualifies(source, parts) {
                 continue;
             }

@@ -25,6 +25,7 @@ mod items;
 mod limit;
 mod literal;
 mod membership;
+mod merge;
 mod modify;
 mod names;
 mod order;

@@ -78,6 +78,8 @@ pub(super) struct Scope {
     /// Names of the levels above are not visible: the body of a view or CTE.
     pub(super) barrier: bool,
     pub(super) sources: Vec<Source>,
+    /// The first of those that must not share a name with a new one.
+    pub(super) names_from: usize,
     /// Which of them can be named now.
     pub(super) visible: Range<usize>,
     /// The next free slot.
@@ -113,7 +115,7 @@ impl Scope {
 
     /// The name of the column in a slot, for messages.
     pub(super) fn slot_name(&self, slot: usize) -> Option<String> {
-        self.sources.iter().find_map(|s| {
+        self.sources.iter().filter(|s| !s.hidden).find_map(|s| {
             let column = s.columns.iter().find(|c| c.slot == slot)?;
             let prefix = match &s.qualifier {
                 Some((schema, _)) if !schema.is_empty() => format!("{schema}.{}", s.exposed),
@@ -240,13 +242,14 @@ impl Binder<'_> {
 
     /// Adds a source to the innermost level; 1011 and 1013 when its name is taken.
     pub(super) fn add_source(&mut self, source: Source) -> SqlResult<()> {
-        let clash = self.scope().sources.iter().position(|other| {
+        let from = self.scope().names_from;
+        let clash = self.scope().sources.iter().skip(from).position(|other| {
             !source.exposed.is_empty()
                 && other.exposed.to_lowercase() == source.exposed.to_lowercase()
                 && (source.aliased || other.aliased || other.qualifier == source.qualifier)
         });
         if let Some(other) = clash {
-            let other = &self.scope().sources[other];
+            let other = &self.scope().sources[from + other];
             return Err(if other.aliased && source.aliased {
                 errors::same_alias(&source.exposed)
             } else {

@@ -219,7 +219,7 @@ fn apply_reads_the_row_to_its_left() {
 fn ctes_views_and_derived_tables_are_bound_where_they_are_named() {
     assert_eq!(
         plan("WITH c AS (SELECT id FROM instances) SELECT a.id FROM c a, c b"),
-        "loop(derived[scan instances.pk], derived[scan instances.pk])"
+        "loop(scan instances.pk, scan instances.pk)"
     );
     assert_eq!(
         plan("SELECT id FROM running"),
@@ -369,4 +369,16 @@ fn an_outer_join_clears_the_locator_of_a_target_without_a_match() {
         panic!("not a loop")
     };
     assert!(right_slots.contains(&update.locator) && right_slots.contains(&update.base));
+}
+
+#[test]
+fn a_condition_outside_of_a_simple_query_seeks_inside() {
+    for sql in [
+        "DECLARE @i NVARCHAR(200); WITH h AS (SELECT instance, data FROM history) SELECT data FROM h WHERE instance = @i",
+        "DECLARE @i NVARCHAR(200) SELECT d.x FROM (SELECT instance AS i, data AS x FROM history) AS d WHERE d.i = @i",
+        "DECLARE @i NVARCHAR(200); WITH a AS (SELECT * FROM history), b (k, v) AS (SELECT instance, data FROM a)
+         SELECT v FROM b WHERE k = @i",
+    ] {
+        assert_eq!(plan(sql), "seek history.pk_history(=1)", "{sql}");
+    }
 }

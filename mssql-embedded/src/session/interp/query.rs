@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{InsertSource, Stmt, StmtKind};
+use crate::ast::{InsertSource, QueryBody, Stmt, StmtKind};
 use crate::error::SqlError;
 use crate::exec::{self, DmlResult, Env, Frame, QueryRun, eval};
 use crate::plan::{AssignQuery, BoundKind};
@@ -26,6 +26,16 @@ struct Partial {
     rows: Vec<Vec<Value>>,
 }
 
+/// Whether a query is a SELECT … INTO, which writes.
+fn makes_a_table(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(spec) => spec.into.is_some(),
+        QueryBody::SetOp { left, .. } => makes_a_table(left),
+        QueryBody::Nested(query) => makes_a_table(&query.body),
+        QueryBody::Values(_) => false,
+    }
+}
+
 /// The columns that a statement sends to the client, if it sends any.
 fn client_columns(kind: &BoundKind) -> Option<&[ColumnMeta]> {
     let output = match kind {
@@ -47,7 +57,10 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        let writes = !matches!(stmt.kind, StmtKind::Select(_));
+        let writes = match &stmt.kind {
+            StmtKind::Select(select) => makes_a_table(&select.query.body),
+            _ => true,
+        };
         self.begin_implicitly(&stmt.kind)?;
         if writes && self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
