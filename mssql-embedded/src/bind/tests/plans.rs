@@ -221,10 +221,7 @@ fn ctes_views_and_derived_tables_are_bound_where_they_are_named() {
         plan("WITH c AS (SELECT id FROM instances) SELECT a.id FROM c a, c b"),
         "loop(scan instances.pk, scan instances.pk)"
     );
-    assert_eq!(
-        plan("SELECT id FROM running"),
-        "derived[scan instances.pk where]"
-    );
+    assert_eq!(plan("SELECT id FROM running"), "scan instances.pk where");
     assert_eq!(
         plan(
             "WITH t AS (SELECT id, 0 AS depth FROM instances WHERE id = N'a' UNION ALL
