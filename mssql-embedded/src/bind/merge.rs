@@ -108,10 +108,6 @@ impl<'a> Binder<'a> {
         merged
     }
 
-    #[expect(
-        clippy::type_complexity,
-        reason = "the three parts of a SELECT, used once"
-    )]
     fn bind_merged(
         &mut self,
         spec: &'a QuerySpec,
