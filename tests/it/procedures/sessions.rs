@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
 
+use super::Session;
 use crate::support::database::TestSchema;
 use crate::support::items::LEASE;
 use crate::support::wait::until;
@@ -210,4 +211,32 @@ async fn abandoned_session_item_is_found_by_a_new_owner() {
         take(&provider, "new", &filter).await.expect("the item").0,
         1
     );
+}
+
+/// A worker finds the next item of a session it owns although the session's lane, the only one there
+/// is, is being written: that nobody else uses sessions is not concluded from rows that are locked.
+#[tokio::test]
+async fn own_session_is_searched_while_its_lane_is_locked() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let filter = TagFilter::default();
+    for id in 1..=2 {
+        let item = item(id, Some("s"), None);
+        provider.enqueue_for_worker(item).await.unwrap();
+    }
+    assert!(take(&provider, "me", &filter).await.is_some());
+    let mut holder = Session::open(&schema).await;
+    holder
+        .run("BEGIN TRANSACTION; UPDATE [$(schema)].session_lanes SET tag_key = tag_key;")
+        .await
+        .expect("the lane is locked");
+    let token = uuid::Uuid::new_v4();
+    let call = format!(
+        "SET LOCK_TIMEOUT 0; EXEC [$(schema)].fetch_work_item @lock_token = N'{token}',
+             @lock_timeout_ms = 60000, @include_untagged = 1, @session_owner = N'me',
+             @session_timeout_ms = 60000;"
+    );
+    let sets = Session::open(&schema).await.run(&call).await.unwrap();
+    assert_eq!(sets[0][0].get::<bool, _>("found"), Some(true));
+    holder.run("ROLLBACK TRANSACTION;").await.expect("released");
 }
