@@ -33,6 +33,7 @@ mod admin;
 mod auth;
 mod codec;
 mod connect_error;
+mod dial;
 mod error;
 mod migrate;
 mod options;

@@ -16,8 +16,8 @@ mod state;
 pub use error::MigrateError;
 pub use script::{install_script, uninstall_script};
 
+use crate::dial::Connection;
 use crate::options::{MigrationPolicy, Options};
-use crate::pool::Connection;
 use crate::schema_name::SchemaName;
 use session::Session;
 use source::{Script, Source, render};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::dial::Connection;
 use crate::error::CallError;
-use crate::pool::Connection;
 use crate::procedure::Record;
 use crate::schema_name::SchemaName;
 
