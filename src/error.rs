@@ -6,52 +6,8 @@ use duroxide::providers::ProviderError;
 
 use crate::migrate::MigrateError;
 use crate::options::OptionsError;
-
-/// Server error numbers that pass by themselves: the whole of the table in `docs/errors.md`.
-///
-/// Lock conflicts and version conflicts come first, then memory and worker pressure, then a
-/// database that moves or starts, then the network numbers that the server reports itself.
-const PASSING: &[u32] = &[
-    1203, 1204, 1205, 1221, 1222, 3935, 3960, 3966, 41301, 41302, 41305, 41325,
-    41839, // conflicts
-    601, 617, 669, 8628, 8645, 8651, 9515, 10922, 14355, 17197, 20041, // pressure, moved data
-    921, 997, 1807, 4060, 4221, 10928, 10929, 10936, 18401, 40143, 40197, 40501, 40540, 40613,
-    42108, 42109, 49918, 49919, 49920, // not available now
-    20, 64, 121, 233, 10053, 10054, 10060, // network
-];
-
-/// Severities from here on mean that the server, not the request, is in trouble.
-const SEVERITY_RESOURCES: u8 = 17;
-/// Severities from here on end the connection.
-pub(crate) const SEVERITY_FATAL: u8 = 20;
-/// The numbers that our procedures raise, as `docs/errors.md` lists them. All are permanent.
-const OURS: std::ops::RangeInclusive<u32> = 51_000..=51_099;
-/// Ours: a procedure was called inside a transaction.
-pub(crate) const CALLED_IN_TRANSACTION: u32 = 51_000;
-/// The login was refused.
-pub(crate) const LOGIN_FAILED: u32 = 18456;
-/// The database does not exist, is not accessible, or is moving.
-pub(crate) const DATABASE_UNAVAILABLE: u32 = 4060;
-
-/// Whether a failure may pass by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorClass {
-    /// The same call may succeed later without anyone changing anything.
-    Retryable,
-    /// The same call will fail again.
-    Permanent,
-}
-
-/// Decides from a server error's number, and from its severity where the number is unknown,
-/// whether trying again can help.
-#[must_use]
-pub fn classify(number: u32, severity: u8) -> ErrorClass {
-    if PASSING.contains(&number) || (!OURS.contains(&number) && severity >= SEVERITY_RESOURCES) {
-        ErrorClass::Retryable
-    } else {
-        ErrorClass::Permanent
-    }
-}
+pub(crate) use crate::server_errors::{CALLED_IN_TRANSACTION, DATABASE_UNAVAILABLE, LOGIN_FAILED};
+use crate::server_errors::{ErrorClass, SEVERITY_FATAL, classify, classify_settling, says_moved};
 
 /// A provider could not be created, or its schema not be installed or removed.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +31,7 @@ pub(crate) enum CallError {
     Server {
         number: u32,
         severity: u8,
+        class: ErrorClass,
         message: String,
     },
     /// The connection broke, or none could be made.
@@ -100,6 +57,7 @@ impl CallError {
         Self::Server {
             number,
             severity,
+            class: classify(number, severity),
             message: message.into(),
         }
     }
@@ -141,11 +99,45 @@ impl CallError {
         }
     }
 
-    pub(crate) fn is_retryable(&self) -> bool {
+    /// The same failure as one of a call that settles or extends a lease.
+    pub(crate) fn of_settling(mut self) -> Self {
+        if let Self::Server { number, class, .. } = &mut self {
+            *class = classify_settling(*number);
+        }
+        self
+    }
+
+    /// The number of a failure that would be permanent if no lease were at stake.
+    pub(crate) fn doubtful_number(&self) -> Option<u32> {
+        match self {
+            Self::Server {
+                number,
+                severity,
+                class: ErrorClass::Retryable,
+                ..
+            } if classify(*number, *severity) == ErrorClass::Permanent => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// True when the answer has been read to its end and the connection goes on. A fatal error
+    /// ends it, and one on which a transaction was left open must not be used again.
+    pub(crate) fn leaves_connection_usable(&self) -> bool {
         match self {
             Self::Server {
                 number, severity, ..
-            } => classify(*number, *severity) == ErrorClass::Retryable,
+            } => {
+                *severity < SEVERITY_FATAL
+                    && *number != CALLED_IN_TRANSACTION
+                    && !says_moved(*number)
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn is_retryable(&self) -> bool {
+        match self {
+            Self::Server { class, .. } => *class == ErrorClass::Retryable,
             Self::Connection { .. } | Self::Timeout { .. } | Self::PoolTimeout { .. } => true,
             Self::Data(_) => false,
         }
@@ -229,81 +221,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passing_numbers_are_retryable_at_any_severity() {
-        for number in PASSING {
-            for severity in [10, 13, 16, 20] {
-                assert_eq!(
-                    classify(*number, severity),
-                    ErrorClass::Retryable,
-                    "{number}"
-                );
-            }
+    fn doubt_counts_for_the_lease() {
+        for number in [208, 229, 2627, 2812, 8152, 777_777] {
+            let error = CallError::server(number, 16, "");
+            assert!(!error.is_retryable() && error.doubtful_number().is_none());
+            let error = error.of_settling();
+            assert!(error.is_retryable(), "{number}");
+            assert_eq!(error.doubtful_number(), Some(number));
         }
+        let known = CallError::server(1205, 13, "").of_settling();
+        assert_eq!(known.doubtful_number(), None);
+        let ours = CallError::server(51_003, 16, "").of_settling();
+        assert!(!ours.is_retryable());
     }
 
     #[test]
-    fn mistakes_of_the_request_are_permanent() {
-        for number in [
-            102, 207, 208, 229, 515, 547, 2601, 2627, 2628, 2812, 8115, 8152, 18456,
-        ] {
-            assert_eq!(classify(number, 16), ErrorClass::Permanent, "{number}");
+    fn connection_to_a_server_that_lost_the_database_is_not_used_again() {
+        assert!(CallError::server(1205, 13, "").leaves_connection_usable());
+        for (number, severity) in [(3906, 16), (976, 14), (983, 14), (51_000, 16), (596, 21)] {
+            let error = CallError::server(number, severity, "");
+            assert!(!error.leaves_connection_usable(), "{number}");
         }
-    }
-
-    #[test]
-    fn our_own_numbers_are_permanent() {
-        for number in OURS {
-            assert_eq!(classify(number, 16), ErrorClass::Permanent, "{number}");
-        }
-    }
-
-    /// The numbers that follow THROW in the procedures.
-    fn thrown() -> std::collections::BTreeSet<u32> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/procedures");
-        let files = std::fs::read_dir(folder).unwrap();
-        let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
-        let numbers = |text: String| -> Vec<u32> {
-            let throws = text
-                .lines()
-                .filter_map(|line| line.trim_start().strip_prefix("THROW "));
-            throws
-                .map(|rest| rest.split(',').next().unwrap().parse().unwrap())
-                .collect()
-        };
-        texts.flat_map(numbers).collect()
-    }
-
-    #[test]
-    fn numbers_that_procedures_throw_are_the_documented_ones() {
-        let document = include_str!("../docs/errors.md");
-        let rows = document
-            .lines()
-            .filter_map(|line| line.strip_prefix("| 51"));
-        let documented: std::collections::BTreeSet<u32> = rows
-            .map(|row| format!("51{}", &row[..3]).parse().unwrap())
-            .collect();
-        assert_eq!(documented, thrown());
-        assert!(documented.iter().all(|number| OURS.contains(number)));
-    }
-
-    #[test]
-    fn unknown_numbers_are_decided_by_severity() {
-        assert_eq!(classify(777_777, 16), ErrorClass::Permanent);
-        for severity in 17..=25 {
-            assert_eq!(
-                classify(777_777, severity),
-                ErrorClass::Retryable,
-                "{severity}"
-            );
-        }
-    }
-
-    #[test]
-    fn passing_numbers_are_listed_once() {
-        let mut numbers = PASSING.to_vec();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), PASSING.len());
     }
 
     #[test]

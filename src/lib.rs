@@ -27,7 +27,8 @@
 //! # Errors
 //!
 //! Constructors return [`Error`]. The provider's methods return duroxide's `ProviderError`, whose
-//! `retryable` flag comes from [`classify`].
+//! `retryable` flag comes from [`classify`], for acks, abandons and renewals from
+//! [`classify_settling`].
 
 mod admin;
 mod auth;
@@ -42,16 +43,18 @@ mod procedure;
 mod provider;
 mod retry;
 mod schema_name;
+mod server_errors;
 mod wakeup;
 
 pub use auth::{AccessToken, TokenError, TokenSource};
-pub use error::{Error, ErrorClass, classify};
+pub use error::Error;
 pub use migrate::{MigrateError, install_script, uninstall_script};
 pub use options::{
     DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
 };
 pub use provider::MssqlProvider;
 pub use schema_name::{SchemaName, SchemaNameError};
+pub use server_errors::{ErrorClass, classify, classify_settling};
 
 /// Compiles the program in the README.
 #[cfg(doctest)]

@@ -15,7 +15,9 @@ use crate::retry::Retry;
 /// Who asks for a connection. Clients that poll may not keep dispatchers waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Fetch, ack, renew, enqueue: the work itself. May use every connection.
+    /// Acks, abandons and renewals: what a lease depends on.
+    Settle,
+    /// Fetches and messages: the work itself.
     Dispatch,
     /// Reads by clients and administrators. May use about half of the connections.
     Client,
@@ -118,7 +120,7 @@ impl Pool {
     /// Borrows a connection, waiting for one if all are in use.
     pub(crate) async fn get(&self, lane: Lane) -> Result<Lease<'_>, CallError> {
         let place = match lane {
-            Lane::Dispatch => None,
+            Lane::Settle | Lane::Dispatch => None,
             Lane::Client => {
                 let place = self.client_places.acquire();
                 let place = tokio::time::timeout(self.acquire_timeout, place).await;

@@ -1,13 +1,14 @@
 //! Calls a stored procedure: the one place that sends EXEC.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tiberius::{ColumnData, Command, Row};
 use tracing::Instrument as _;
 
-use crate::error::{CALLED_IN_TRANSACTION, CallError, SEVERITY_FATAL};
+use crate::error::CallError;
 use crate::options::Options;
 use crate::pool::{Lane, Pool};
 use crate::retry::Retry;
@@ -27,6 +28,16 @@ impl<'a> Call<'a> {
         Self {
             procedure,
             lane: Lane::Dispatch,
+            retry,
+            parameters: Vec::with_capacity(8),
+        }
+    }
+
+    /// A call that settles or extends a lease: an ack, an abandon or a renewal.
+    pub(crate) fn settle(procedure: &'static str, retry: Retry) -> Self {
+        Self {
+            procedure,
+            lane: Lane::Settle,
             retry,
             parameters: Vec::with_capacity(8),
         }
@@ -120,6 +131,8 @@ pub(crate) struct Database {
     pub(crate) options: Arc<Options>,
     pub(crate) pool: Pool,
     schema: String,
+    /// Numbers that have been logged as unexpected.
+    doubted: Mutex<BTreeSet<u32>>,
 }
 
 impl Database {
@@ -129,6 +142,7 @@ impl Database {
             options,
             pool,
             schema,
+            doubted: Mutex::default(),
         }
     }
 
@@ -161,23 +175,35 @@ impl Database {
                 })
             }
             Ok(Err(error)) => {
-                let error = CallError::from_driver(error, true);
-                connection.in_flight = !leaves_connection_usable(&error);
+                let mut error = CallError::from_driver(error, true);
+                if call.lane == Lane::Settle {
+                    error = error.of_settling();
+                    self.note_doubt(call.procedure, &error);
+                }
+                connection.in_flight = !error.leaves_connection_usable();
                 Err(error)
             }
             Err(_) => Err(CallError::Timeout { after: limit }),
         }
     }
-}
 
-/// The answer of an ordinary server error has been read to its end. A fatal one ends the
-/// connection, and a connection on which a transaction was left open must not be used again.
-fn leaves_connection_usable(error: &CallError) -> bool {
-    match error {
-        CallError::Server {
-            number, severity, ..
-        } => *severity < SEVERITY_FATAL && *number != CALLED_IN_TRANSACTION,
-        _ => false,
+    /// Logs a number that nobody expected from an ack, an abandon or a renewal, once: it is
+    /// repeated in the hope that it passes, and somebody should know why.
+    fn note_doubt(&self, procedure: &str, error: &CallError) {
+        if let Some(number) = error.doubtful_number()
+            && self
+                .doubted
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(number)
+        {
+            tracing::warn!(
+                procedure,
+                number,
+                %error,
+                "unexpected server error, repeated while the lease lasts"
+            );
+        }
     }
 }
 

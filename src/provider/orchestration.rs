@@ -218,7 +218,7 @@ pub(super) async fn ack(
     let custom_status = codec::custom_status(turn.history_delta);
     let pinned = metadata.pinned_duroxide_version.as_ref();
     let pinned = pinned.map(|v| codec::packed_version(v.major, v.minor, v.patch));
-    let mut call = Call::dispatch("ack_orchestration_item", Retry::repeatable(ACK_BUDGET))
+    let mut call = Call::settle("ack_orchestration_item", Retry::repeatable(ACK_BUDGET))
         .text("@lock_token", lock_token)
         .int(
             "@execution_id",
@@ -286,7 +286,7 @@ pub(super) async fn abandon(
     delay: Option<Duration>,
     ignore_attempt: bool,
 ) -> Result<(), CallError> {
-    let mut call = Call::dispatch(
+    let mut call = Call::settle(
         "abandon_orchestration_item",
         Retry::repeatable(SHORT_BUDGET),
     )
@@ -305,7 +305,7 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::dispatch("renew_orchestration_item_lock", renewal(extend_for))
+    let call = Call::settle("renew_orchestration_item_lock", renewal(extend_for))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);
     provider.database.execute(&call).await?;

@@ -18,7 +18,7 @@ pub(super) async fn renew(
     if owner_ids.is_empty() {
         return Ok(0);
     }
-    let call = Call::dispatch("renew_session_lock", renewal(extend_for))
+    let call = Call::settle("renew_session_lock", renewal(extend_for))
         .text("@owner_ids", codec::texts(owner_ids)?)
         .millis("@extend_ms", extend_for)
         .millis("@idle_timeout_ms", idle_timeout);

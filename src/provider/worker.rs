@@ -137,7 +137,7 @@ pub(super) async fn ack(
     completion: Option<&WorkItem>,
 ) -> Result<(), CallError> {
     let mut call =
-        Call::dispatch("ack_work_item", Retry::repeatable(ACK_BUDGET)).text("@lock_token", token);
+        Call::settle("ack_work_item", Retry::repeatable(ACK_BUDGET)).text("@lock_token", token);
     let message = completion.map(completed).transpose()?;
     if let Some(message) = &message {
         call = call
@@ -169,7 +169,7 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::dispatch("renew_work_item_lock", renewal(extend_for))
+    let call = Call::settle("renew_work_item_lock", renewal(extend_for))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);
     provider.database.execute(&call).await?;
@@ -182,7 +182,7 @@ pub(super) async fn abandon(
     delay: Option<Duration>,
     ignore_attempt: bool,
 ) -> Result<(), CallError> {
-    let mut call = Call::dispatch("abandon_work_item", Retry::repeatable(SHORT_BUDGET))
+    let mut call = Call::settle("abandon_work_item", Retry::repeatable(SHORT_BUDGET))
         .text("@lock_token", token)
         .flag("@ignore_attempt", ignore_attempt);
     if let Some(delay) = delay {

@@ -21,6 +21,13 @@ use crate::support::wait;
 
 const DEADLOCK: Fault = Fault::Error(1205, 13);
 const UNAVAILABLE: Fault = Fault::Error(40613, 17);
+/// What a server says that has lost the database to another, and what nobody has heard of.
+const MOVED: [Fault; 4] = [
+    Fault::Error(3906, 16),
+    Fault::Error(976, 14),
+    Fault::Error(983, 14),
+    Fault::Error(777_777, 16),
+];
 
 struct Setup {
     provider: MssqlProvider,
@@ -74,7 +81,10 @@ impl Setup {
 /// Nothing was done, so the ack is repeated and succeeds.
 #[tokio::test]
 async fn orchestration_ack_survives_failures_that_changed_nothing() {
-    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE] {
+    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE]
+        .into_iter()
+        .chain(MOVED)
+    {
         let setup = setup().await;
         let token = setup.turn().await;
         setup.proxy.spoil("ack_orchestration_item", fault);
@@ -100,7 +110,10 @@ async fn orchestration_ack_with_a_lost_answer_is_committed_once() {
 
 #[tokio::test]
 async fn worker_ack_survives_failures_that_changed_nothing() {
-    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE] {
+    for fault in [Fault::CutBefore, DEADLOCK, UNAVAILABLE]
+        .into_iter()
+        .chain(MOVED)
+    {
         let setup = setup().await;
         create(&setup.provider, "order").await;
         setup
@@ -148,7 +161,10 @@ async fn worker_ack_with_a_lost_answer_completes_once() {
 /// A renewal that fails for a moment must not look like a lost lease.
 #[tokio::test]
 async fn renewals_survive_every_passing_failure() {
-    for fault in [Fault::CutBefore, Fault::CutAfter, DEADLOCK, UNAVAILABLE] {
+    for fault in [Fault::CutBefore, Fault::CutAfter, DEADLOCK, UNAVAILABLE]
+        .into_iter()
+        .chain(MOVED)
+    {
         let setup = setup().await;
         let provider = &setup.provider;
         let token = setup.turn().await;

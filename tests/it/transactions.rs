@@ -116,13 +116,13 @@ async fn ack_cut_right_after_the_commit_counts_once() {
     assert_eq!(setup.rows().await, AFTER);
 }
 
-/// A failure that does not pass undoes everything and leaves the lease with the caller.
+/// A failure that is certainly ours undoes everything and leaves the lease with the caller.
 #[tokio::test]
 async fn permanent_failure_of_an_ack_leaves_the_turn_as_it_was() {
     let setup = setup().await;
-    let full = SqlError::with(8152, 16, 1, "String or binary data would be truncated.");
+    let refused = SqlError::with(51001, 16, 1, "identifier too long");
     let trigger = Trigger::commit().of("ack_orchestration_item");
-    let _rule = setup.server.controls().fail(trigger, full);
+    let _rule = setup.server.controls().fail(trigger, refused);
     let error = setup.ack().await.unwrap_err();
     assert!(!error.is_retryable(), "{error}");
     assert_eq!(setup.rows().await, [0, 0, 1, 0, 0, 0]);
