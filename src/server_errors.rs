@@ -150,8 +150,11 @@ mod tests {
 
     /// The numbers that follow THROW in the procedures.
     fn thrown() -> Vec<u32> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/procedures");
-        let files = std::fs::read_dir(folder).unwrap();
+        let folder = |name: &str| {
+            let path = format!("{}/migrations/{name}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_dir(path).unwrap()
+        };
+        let files = folder("procedures").chain(folder("install"));
         let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
         let numbers = |text: String| -> Vec<u32> {
             let throws = text

@@ -1,16 +1,11 @@
 //! The installation as text: the ledger's statements, and the whole of it as one script.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use crate::schema_name::SchemaName;
 
 use super::batch::split;
-use super::session::begin_text;
 use super::source::{Migration, RELEASE, Script, Source, render};
-
-/// How long the script waits for another installation of the same schema.
-const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// The server's clock in milliseconds since 1970, as a T-SQL expression.
 const NOW_MS: &str = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())";
@@ -49,7 +44,9 @@ pub(super) fn record_release(schema: &SchemaName, source: &Source, created: &str
 /// A DBA runs it with sqlcmd or any tool that knows GO; the application then starts with
 /// [`MigrationPolicy::Verify`](crate::MigrationPolicy::Verify) as a member of the schema's
 /// runtime role. The script installs a fresh schema and upgrades an older one, in one
-/// transaction: when a batch fails, the batches after it do nothing.
+/// transaction: when a batch fails, the batches after it do nothing. It refuses a schema of a
+/// newer release, one whose migrations are unknown or altered, and one that is only partly
+/// there; in the end it says what is installed.
 #[must_use]
 pub fn install_script(schema: &SchemaName) -> String {
     let source = Source::embedded();
@@ -60,8 +57,10 @@ pub fn install_script(schema: &SchemaName) -> String {
     script.comment(&format!(
         "Installs or upgrades schema {schema} of duroxide-sql {RELEASE}."
     ));
-    script.comment("Needs the right to create schemas, tables, procedures and roles.");
-    script.begin();
+    script.comment("Needs the right to create schemas, tables, views, procedures and roles.");
+    script.file(&source.begin);
+    script.comment(&source.check.file);
+    script.guarded(&check_text(schema, source));
 
     let literal = schema.literal();
     script.skip_if(&format!("SCHEMA_ID(N'{literal}') IS NOT NULL"));
@@ -78,17 +77,18 @@ pub fn install_script(schema: &SchemaName) -> String {
         script.file(file);
     }
     script.guarded(&record_release(schema, source, &was_created(schema)));
-    script.end();
+    script.comment(&source.report.file);
+    script.end(&render(source.report.text, schema));
     script.text
 }
 
 /// The script that removes what an installation created in a schema, with all its data.
 ///
-/// It removes everything or, when a statement fails, nothing. The runtime role must have no
-/// members left. The schema itself goes only if the installation created it and nothing else
-/// is in it.
+/// It removes everything or, when a statement fails, nothing. The roles must have no members
+/// left. The schema itself goes only if the installation created it and nothing else is in it.
 #[must_use]
 pub fn uninstall_script(schema: &SchemaName) -> String {
+    let source = Source::embedded();
     let mut script = Writer {
         schema,
         text: String::new(),
@@ -96,10 +96,33 @@ pub fn uninstall_script(schema: &SchemaName) -> String {
     script.comment(&format!(
         "Removes schema {schema} of duroxide-sql, with all its data."
     ));
-    script.begin();
-    script.file(&Source::embedded().teardown);
-    script.end();
+    script.file(&source.begin);
+    script.file(&source.teardown);
+    script.end(&format!(
+        "COMMIT TRANSACTION;\nSELECT N'everything of duroxide-sql in schema {} is removed' AS \
+         removed;\n",
+        schema.quoted().replace('\'', "''")
+    ));
     script.text
+}
+
+/// The check with the release and the migrations of this build in it.
+fn check_text(schema: &SchemaName, source: &Source) -> String {
+    let known: Vec<_> = source
+        .migrations
+        .iter()
+        .map(|migration| {
+            serde_json::json!({"number": migration.number, "checksum": migration.checksum})
+        })
+        .collect();
+    let known = serde_json::Value::from(known).to_string();
+    render(source.check.text, schema)
+        .replace("N'$(release)'", &format!("N'{RELEASE}'"))
+        .replace(
+            "N'$(release_order)'",
+            &format!("N'{}'", source.release_order),
+        )
+        .replace("N'$(migrations)'", &format!("N'{known}'"))
 }
 
 /// Variables do not outlive a batch, and the ledger does not exist yet when the schema is
@@ -136,16 +159,9 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "-- {text}");
     }
 
-    /// Begins the transaction, alone with this schema; gives up when another process is at it.
-    fn begin(&mut self) {
-        let begin = begin_text(self.schema, LOCK_WAIT);
-        self.guarded(&format!(
-            "{begin}IF @lock_result < 0\nBEGIN\n    ROLLBACK TRANSACTION;\nEND;\n"
-        ));
-    }
-
-    fn end(&mut self) {
-        self.batch("IF @@TRANCOUNT > 0\nBEGIN\n    COMMIT TRANSACTION;\nEND;\n");
+    /// The last batch commits; after an error it is only parsed, like everything before it.
+    fn end(&mut self, text: &str) {
+        self.batch(text);
         self.batch("SET NOEXEC OFF;\n");
     }
 

@@ -78,8 +78,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The batch that begins an installation; the exported script uses it too.
-pub(super) fn begin_text(schema: &SchemaName, wait: Duration) -> String {
+/// The batch that begins an installation; `migrations/install/begin.sql` is its like for the
+/// exported script.
+fn begin_text(schema: &SchemaName, wait: Duration) -> String {
     format!(
         "SET XACT_ABORT, QUOTED_IDENTIFIER, ANSI_NULLS ON;\n\
          BEGIN TRANSACTION;\n\

@@ -39,6 +39,10 @@ pub(super) struct Source {
     pub(super) repeatable: Vec<Script>,
     pub(super) repeatable_checksum: String,
     pub(super) teardown: Script,
+    /// What only the printed scripts need: how they begin, what they refuse, what they report.
+    pub(super) begin: Script,
+    pub(super) check: Script,
+    pub(super) report: Script,
     pub(super) release_order: i64,
 }
 
@@ -71,6 +75,9 @@ impl Source {
             repeatable,
             repeatable_checksum,
             teardown: script("teardown/drop_schema.sql"),
+            begin: script("install/begin.sql"),
+            check: script("install/check.sql"),
+            report: script("install/report.sql"),
             release_order: release_order(RELEASE),
         }
     }
@@ -167,7 +174,8 @@ mod tests {
         let scripts = source
             .repeatable
             .iter()
-            .chain([&source.create_schema, &source.teardown]);
+            .chain([&source.create_schema, &source.teardown])
+            .chain([&source.begin, &source.check, &source.report]);
         for script in scripts {
             assert!(
                 !script.text.trim().is_empty(),
@@ -192,7 +200,12 @@ mod tests {
         let schema = SchemaName::new("a]b'c").unwrap();
         let source = Source::embedded();
         let migrations = source.migrations.iter().map(|migration| &migration.script);
-        let others = [&source.create_schema, &source.teardown];
+        let others = [
+            &source.create_schema,
+            &source.teardown,
+            &source.begin,
+            &source.report,
+        ];
         for script in source.repeatable.iter().chain(migrations).chain(others) {
             // Comments may speak about the variable; code may not use another form of it.
             for line in render(script.text, &schema).lines() {

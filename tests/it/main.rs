@@ -15,6 +15,7 @@ mod payloads;
 mod permissions;
 mod procedures;
 mod roundtrips;
+mod scripts;
 mod startup_errors;
 mod support;
 mod transactions;

@@ -1,14 +1,12 @@
 //! The life of a schema: installed, upgraded, verified, refused, removed.
 
 use duroxide::providers::Provider;
-use duroxide_sql::{
-    Error, MigrateError, MigrationPolicy, MssqlProvider, install_script, uninstall_script,
-};
+use duroxide_sql::{Error, MigrateError, MigrationPolicy, MssqlProvider};
 
-use crate::support::database::{SnapshotReads, TestSchema, connect, connection_string};
+use crate::support::database::{SnapshotReads, TestSchema, connection_string};
 use crate::support::items::{create, fetch};
 
-async fn verify(schema: &TestSchema) -> Result<MssqlProvider, MigrateError> {
+pub async fn verify(schema: &TestSchema) -> Result<MssqlProvider, MigrateError> {
     match schema
         .builder()
         .migration_policy(MigrationPolicy::Verify)
@@ -29,32 +27,10 @@ async fn apply(schema: &TestSchema) -> Result<MssqlProvider, MigrateError> {
     }
 }
 
-async fn objects(schema: &TestSchema) -> i64 {
+pub async fn objects(schema: &TestSchema) -> i64 {
     let name = schema.name().literal();
     let query = format!("SELECT COUNT(*) FROM sys.objects WHERE schema_id = SCHEMA_ID(N'{name}');");
     schema.number(&query).await
-}
-
-/// Runs a script batch by batch, as sqlcmd would; every batch must succeed.
-async fn run_script(schema: &TestSchema, script: &str) {
-    let errors = run_until_end(schema, script).await;
-    assert!(errors.is_empty(), "{errors:?}");
-}
-
-/// Runs a script batch by batch and goes on after an error, as sqlcmd does without `-b`; returns
-/// the errors' numbers.
-async fn run_until_end(schema: &TestSchema, script: &str) -> Vec<u32> {
-    let mut client = connect(schema.url()).await;
-    let mut errors = Vec::new();
-    for batch in script.split_inclusive("\nGO\n") {
-        let batch = batch.strip_suffix("GO\n").unwrap_or(batch);
-        let result = match client.simple_query(batch).await {
-            Ok(stream) => stream.into_results().await.map(drop),
-            Err(error) => Err(error),
-        };
-        errors.extend(result.err().map(|error| error.code().expect("a number")));
-    }
-    errors
 }
 
 /// The second start finds everything in place and changes nothing.
@@ -226,83 +202,6 @@ async fn half_installed_schema_is_refused() {
             "{error}"
         );
     }
-}
-
-/// The exported script installs what Verify accepts, and running it again changes nothing.
-#[tokio::test]
-async fn exported_script_installs_and_verifies() {
-    let schema = TestSchema::new();
-    let script = install_script(schema.name());
-    run_script(&schema, &script).await;
-    let provider = verify(&schema)
-        .await
-        .expect("the script installed everything");
-    create(&provider, "order").await;
-    run_script(&schema, &script).await;
-    assert_eq!(
-        verify(&schema)
-            .await
-            .unwrap()
-            .read("order")
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
-}
-
-/// What the exported script created, the exported script for removal removes, the schema
-/// included; running it again is harmless.
-#[tokio::test]
-async fn exported_scripts_remove_what_they_created() {
-    let url = connection_string(SnapshotReads::Off);
-    let name = format!("it's [odd] {}", uuid::Uuid::new_v4().simple());
-    let schema = TestSchema::named(url, &name);
-    run_script(&schema, &install_script(schema.name())).await;
-    verify(&schema).await.expect("the script installed");
-    for _ in 0..2 {
-        run_script(&schema, &uninstall_script(schema.name())).await;
-        assert!(!schema.exists().await);
-    }
-}
-
-/// A schema that was there before the exported script ran outlives the removal.
-#[tokio::test]
-async fn exported_scripts_leave_a_schema_that_was_there_before() {
-    let schema = TestSchema::new();
-    schema.sql("CREATE SCHEMA [$(schema)];").await;
-    run_script(&schema, &install_script(schema.name())).await;
-    verify(&schema).await.expect("the script installed");
-    run_script(&schema, &uninstall_script(schema.name())).await;
-    assert!(schema.exists().await);
-    assert_eq!(objects(&schema).await, 0);
-    schema.sql("DROP SCHEMA [$(schema)];").await;
-}
-
-/// The exported script for removal removes nothing when it cannot remove everything.
-#[tokio::test]
-async fn exported_removal_is_all_or_nothing() {
-    let schema = TestSchema::new();
-    schema.provider().await;
-    let before = objects(&schema).await;
-    let role = format!("{}_runtime", schema.name().as_str());
-    let user = format!("u_{}", uuid::Uuid::new_v4().simple());
-    schema
-        .sql(&format!("CREATE USER [{user}] WITHOUT LOGIN;"))
-        .await;
-    schema
-        .sql(&format!("ALTER ROLE [{role}] ADD MEMBER [{user}];"))
-        .await;
-
-    let script = uninstall_script(schema.name());
-    let errors = run_until_end(&schema, &script).await;
-    assert_eq!(errors, [15144], "the role has a member");
-    assert_eq!(objects(&schema).await, before);
-    verify(&schema).await.expect("nothing is missing");
-
-    schema.sql(&format!("DROP USER [{user}];")).await;
-    assert!(run_until_end(&schema, &script).await.is_empty());
-    assert!(!schema.exists().await);
 }
 
 /// Removing a schema that was there before leaves it there, with what is not ours.
