@@ -7,6 +7,10 @@
 --   * Times are BIGINT milliseconds since 1970, by the server's clock.
 --   * There are no foreign keys: an instance may have executions and history before it has a row
 --     in instances, and they would only add locks.
+--   * Tables that fetches step through, and those that one turn may write thousands of rows to, have lock
+--     escalation disabled: READPAST does not step over a table lock.
+--   * Indexes whose statements name them have STATISTICS_NORECOMPUTE: no figure could change the plan, and
+--     the statistics of a queue are out of date at once, so updating them would only hold up a fetch.
 
 CREATE TABLE [$(schema)].schema_migrations
 (
@@ -52,11 +56,16 @@ CREATE TABLE [$(schema)].instance_locks
     lock_token     NVARCHAR(64) COLLATE Latin1_General_100_BIN2 NULL,
     pinned_version BIGINT NOT NULL,
     CONSTRAINT pk_instance_locks PRIMARY KEY CLUSTERED (instance_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
+ALTER TABLE [$(schema)].instance_locks SET (LOCK_ESCALATION = DISABLE);
+GO
+
 CREATE INDEX ix_instance_locks_ready
-    ON [$(schema)].instance_locks (lane, not_before_ms, claim_id);
+    ON [$(schema)].instance_locks (lane, not_before_ms, claim_id)
+    WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
 -- Messages for instances. Clustered by instance and visibility: a turn seeks its visible messages
@@ -71,7 +80,11 @@ CREATE TABLE [$(schema)].orchestrator_queue
     attempt_count INT NOT NULL,
     payload       NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, visible_at_ms, queue_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
+GO
+
+ALTER TABLE [$(schema)].orchestrator_queue SET (LOCK_ESCALATION = DISABLE);
 GO
 
 -- status is that of the current execution, kept here so that lists and counts need no join.
@@ -131,6 +144,9 @@ CREATE TABLE [$(schema)].history
 );
 GO
 
+ALTER TABLE [$(schema)].history SET (LOCK_ESCALATION = DISABLE);
+GO
+
 -- What ended executions left behind; the snapshot of a turn. The key is too wide for a clustered
 -- index, so the rows of an instance lie together by kv_id and the natural key is unique beside it.
 CREATE TABLE [$(schema)].kv_store
@@ -169,13 +185,19 @@ CREATE TABLE [$(schema)].session_lanes
     session_key   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     tag_key       NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL,
     not_before_ms BIGINT NOT NULL,
-    CONSTRAINT pk_session_lanes PRIMARY KEY CLUSTERED (lane_id),
+    CONSTRAINT pk_session_lanes PRIMARY KEY CLUSTERED (lane_id)
+        WITH (STATISTICS_NORECOMPUTE = ON),
     CONSTRAINT uq_session_lanes_key UNIQUE NONCLUSTERED (session_key, tag_key)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
+ALTER TABLE [$(schema)].session_lanes SET (LOCK_ESCALATION = DISABLE);
+GO
+
 CREATE INDEX ix_session_lanes_ready
-    ON [$(schema)].session_lanes (tag_key, not_before_ms, lane_id) INCLUDE (session_key);
+    ON [$(schema)].session_lanes (tag_key, not_before_ms, lane_id) INCLUDE (session_key)
+    WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
 -- Activities to run.
@@ -197,16 +219,22 @@ CREATE TABLE [$(schema)].worker_queue
     attempt_count  INT NOT NULL,
     payload        NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (work_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
+GO
+
+ALTER TABLE [$(schema)].worker_queue SET (LOCK_ESCALATION = DISABLE);
 GO
 
 -- lock_token is included for get_queue_depths; it changes only when not_before_ms does.
 CREATE INDEX ix_worker_queue_ready
-    ON [$(schema)].worker_queue (session_key, tag_key, not_before_ms, work_id) INCLUDE (lock_token);
+    ON [$(schema)].worker_queue (session_key, tag_key, not_before_ms, work_id) INCLUDE (lock_token)
+    WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
 CREATE INDEX ix_worker_queue_activity
-    ON [$(schema)].worker_queue (instance_id, execution_id, activity_id);
+    ON [$(schema)].worker_queue (instance_id, execution_id, activity_id)
+    WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
 CREATE TABLE [$(schema)].sessions
@@ -216,9 +244,14 @@ CREATE TABLE [$(schema)].sessions
     locked_until_ms  BIGINT NOT NULL,
     last_activity_ms BIGINT NOT NULL,
     CONSTRAINT pk_sessions PRIMARY KEY CLUSTERED (session_key)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
+ALTER TABLE [$(schema)].sessions SET (LOCK_ESCALATION = DISABLE);
+GO
+
 CREATE INDEX ix_sessions_owner
-    ON [$(schema)].sessions (owner_id, locked_until_ms);
+    ON [$(schema)].sessions (owner_id, locked_until_ms)
+    WITH (STATISTICS_NORECOMPUTE = ON);
 GO

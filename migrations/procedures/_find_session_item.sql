@@ -108,7 +108,8 @@ BEGIN
               AND  q.tag_key = @lane_tag
               AND  q.not_before_ms <= @now_ms
               AND  NOT EXISTS (SELECT 1
-                               FROM   [$(schema)].sessions AS s WITH (ROWLOCK, READCOMMITTEDLOCK)
+                               FROM   [$(schema)].sessions AS s
+                                      WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
                                WHERE  s.session_key = @lane_session
                                  AND  s.locked_until_ms > @now_ms)
             ORDER BY q.not_before_ms, q.work_id;

@@ -18,7 +18,8 @@ BEGIN
     DECLARE @lane BIGINT;
 
     SELECT @lane = l.lane
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
     IF @lane IS NULL

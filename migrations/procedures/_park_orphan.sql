@@ -33,7 +33,8 @@ BEGIN
     END
     ELSE
     BEGIN
-        DELETE FROM [$(schema)].instance_locks
+        DELETE l
+        FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         WHERE  instance_id = @instance_id;
     END;
 END;

@@ -23,7 +23,8 @@ BEGIN
     DECLARE @lane BIGINT, @now_ms BIGINT, @visible_ms BIGINT;
 
     SELECT @lane = l.lane
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
@@ -40,9 +41,10 @@ BEGIN
     END
     ELSE
     BEGIN
-        UPDATE [$(schema)].instance_locks
+        UPDATE l
         SET    lane = pinned_version,
                not_before_ms = @visible_ms
+        FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         WHERE  instance_id = @instance_id
           AND  lock_token IS NULL
           AND  not_before_ms > @visible_ms;

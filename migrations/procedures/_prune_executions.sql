@@ -27,7 +27,8 @@ BEGIN
     BEGIN TRANSACTION;
 
     SELECT @lane = l.lane
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
     SELECT @current_execution_id = i.current_execution_id

@@ -24,10 +24,11 @@ BEGIN
       AND  q.visible_at_ms > @after_ms
     ORDER BY q.visible_at_ms;
 
-    UPDATE [$(schema)].instance_locks
+    UPDATE l
     SET    lock_token = NULL,
            pinned_version = COALESCE(@pinned_version, pinned_version),
            lane = CASE WHEN @next_ms IS NULL THEN -2 ELSE COALESCE(@pinned_version, pinned_version) END,
            not_before_ms = COALESCE(@next_ms, 9223372036854775807)
+    FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
     WHERE  instance_id = @instance_id;
 END;

@@ -1,6 +1,6 @@
 -- Gives a turn back: its messages return to the queue, after the delay if one is given.
 --
--- Callers   Provider::abandon_orchestration_item
+-- Callers   Provider::abandon_orchestration_item; fetch_orchestration_item, when it cannot read the turn
 -- Locks     instance_locks: the instance's row, then orchestrator_queue: the turn's messages
 -- Throws    51000 called inside a transaction
 --           51003 the token is not the instance's: unknown, acknowledged or taken over
@@ -15,6 +15,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].abandon_orchestration_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -28,7 +29,8 @@ BEGIN
     BEGIN TRANSACTION;
 
     SELECT @lease_end_ms = l.not_before_ms
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 

@@ -16,6 +16,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].abandon_work_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -29,7 +30,8 @@ BEGIN
 
     -- An item keeps its session, tag and time of arrival for life, so they may be read in advance.
     SELECT @session_key = q.session_key, @tag_key = q.tag_key, @ready_ms = q.enqueued_at_ms
-    FROM   [$(schema)].worker_queue AS q WITH (ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].worker_queue AS q
+           WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  q.work_id = @work_id
       AND  q.lock_token = @token;
 
@@ -44,21 +46,24 @@ BEGIN
     BEGIN
         SET @claim_ms = @ready_ms;
         SELECT @claim_ms = s.locked_until_ms
-        FROM   [$(schema)].sessions AS s WITH (ROWLOCK, READCOMMITTEDLOCK)
+        FROM   [$(schema)].sessions AS s
+               WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
         WHERE  s.session_key = @session_key
           AND  s.locked_until_ms > @ready_ms;
 
-        UPDATE [$(schema)].session_lanes
+        UPDATE l
         SET    not_before_ms = CASE WHEN not_before_ms > @claim_ms THEN @claim_ms ELSE not_before_ms END
+        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
         WHERE  session_key = @session_key
           AND  tag_key = @tag_key;
     END;
 
-    UPDATE [$(schema)].worker_queue
+    UPDATE q
     SET    lock_token = NULL,
            not_before_ms = @ready_ms,
            attempt_count = CASE WHEN @ignore_attempt = 1 AND attempt_count > 0
                                 THEN attempt_count - 1 ELSE attempt_count END
+    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  work_id = @work_id
       AND  lock_token = @token;
 

@@ -2,9 +2,11 @@
 --
 -- Callers   Provider::ack_orchestration_item
 -- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
---           of their ids, through _lock_instance, before anything else; then orchestrator_queue; instances and executions
---           through _save_execution; history; kv_store and kv_delta through _apply_kv_changes;
---           session_lanes and worker_queue through _add_work_items and _cancel_activities
+--           of their ids, through _lock_instance, before anything else; then session_lanes through
+--           _lock_session_lanes; orchestrator_queue; instances and executions through _save_execution;
+--           history; kv_store and kv_delta through _apply_kv_changes; worker_queue through
+--           _add_work_items and _cancel_activities
+-- Order     sessions is read with session_lanes; the read keeps no lock
 -- Throws    51000 called inside a transaction
 --           51001, 51002 an instance id, session id, tag or KV key is unusable
 --           51003 the lease is lost: token unknown, acknowledged, taken over or expired
@@ -37,6 +39,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -116,6 +119,11 @@ BEGIN
                 END;
             END;
 
+            IF @worker_items IS NOT NULL
+            BEGIN
+                EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
+            END;
+
             SET @locked = 1;
         END TRY
         BEGIN CATCH
@@ -123,7 +131,8 @@ BEGIN
             BEGIN
                 ROLLBACK TRANSACTION;
             END;
-            -- 2627: another caller created the row of one of the instances first. It is there now.
+            -- 2627: another caller created the row of an instance, or a session's lane, first. It is
+            -- there now.
             IF ERROR_NUMBER() <> 2627
             BEGIN
                 THROW;
@@ -132,7 +141,8 @@ BEGIN
     END;
 
     SELECT @lease_end_ms = l.not_before_ms
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 

@@ -18,6 +18,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].ack_work_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -43,7 +44,8 @@ BEGIN
             END;
 
             SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
-            FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
             WHERE  q.work_id = @work_id
               AND  q.lock_token = @token;
 
@@ -54,13 +56,15 @@ BEGIN
                 THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
             END;
 
-            DELETE FROM [$(schema)].worker_queue
+            DELETE q
+            FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
             WHERE  work_id = @work_id;
 
             IF @session_key <> N''
             BEGIN
-                UPDATE [$(schema)].sessions
+                UPDATE s
                 SET    last_activity_ms = @now_ms
+                FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
                 WHERE  session_key = @session_key
                   AND  locked_until_ms > @now_ms;
             END;

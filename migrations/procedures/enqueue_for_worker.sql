@@ -1,7 +1,9 @@
 -- Puts an activity into the worker queue, ready at once.
 --
 -- Callers   Provider::enqueue_for_worker
--- Locks     session_lanes: the item's lane if it has a session; worker_queue: the new row
+-- Locks     session_lanes through _lock_session_lanes: the item's lane if it has a session; then
+--           worker_queue through _add_work_items: the new row
+-- Order     sessions is read with session_lanes; the read keeps no lock
 -- Throws    51000 called inside a transaction
 --           51001, 51002 instance id, session id or tag unusable
 --
@@ -12,6 +14,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].enqueue_for_worker
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -20,9 +23,27 @@ BEGIN
 
     EXEC [$(schema)]._check_work_items @worker_items = @worker_items;
 
-    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @done BIT = 0;
 
-    BEGIN TRANSACTION;
-    EXEC [$(schema)]._add_work_items @worker_items = @worker_items, @now_ms = @now_ms;
-    COMMIT TRANSACTION;
+    WHILE @done = 0
+    BEGIN
+        BEGIN TRY
+            BEGIN TRANSACTION;
+            EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
+            EXEC [$(schema)]._add_work_items @worker_items = @worker_items, @now_ms = @now_ms;
+            COMMIT TRANSACTION;
+            SET @done = 1;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
+            -- 2627: another caller created the item's lane first. It is there now.
+            IF ERROR_NUMBER() <> 2627
+            BEGIN
+                THROW;
+            END;
+        END CATCH;
+    END;
 END;

@@ -2,10 +2,12 @@
 --
 -- Callers   Provider::fetch_orchestration_item
 -- Locks     instance_locks: one row (update, found by ix_instance_locks_ready), then
---           orchestrator_queue: the instance's visible messages
+--           orchestrator_queue: the instance's visible messages; both again through
+--           abandon_orchestration_item when the turn cannot be read
 -- Order     instances and history are read before orchestrator_queue is written; these reads keep
 --           no locks, and the row of instance_locks already keeps every writer out
 -- Throws    51000 called inside a transaction
+--           51003 never: the turn that is given back is the caller's own
 --           51013 the token is not a UUID's text
 --
 -- Cost. Instances queue in lanes, one per pinned version, so that versions this caller does not
@@ -15,12 +17,14 @@
 -- "Nothing found" is exact. The search takes no locks; then the head of the best lane is claimed
 -- with READPAST, which steps over rows that others are claiming. If that finds nothing, the
 -- candidate is merely being touched (a message is arriving), and it is waited for, by its key and
--- holding nothing else. Whatever was lost meanwhile starts the search again.
+-- holding nothing else, for a moment; then the search starts again. So a row that somebody keeps locked
+-- for long does not hide what becomes ready behind it.
 --
 -- Messages of an instance that never started: QueueMessages are dropped, anything else stays and
 -- the row is parked until another message arrives for it.
 --
--- The results follow the commit, so a slow reader blocks nobody; the lease protects them.
+-- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot
+-- be read, the turn goes back to the queue as it was before the failure is reported.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_token      NVARCHAR(128),
     @lock_timeout_ms BIGINT,
@@ -29,6 +33,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -42,7 +47,7 @@ BEGIN
     DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @previous BIGINT,
             @found BIT = 0, @searching BIT = 1, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
-            @name NVARCHAR(MAX), @version NVARCHAR(MAX);
+            @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000);
     DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @messages TABLE
     (
@@ -102,22 +107,11 @@ BEGIN
             SET @instance_id = NULL;
             SELECT TOP (1) @instance_id = l.instance_id, @previous = l.pinned_version
             FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = @lane
               AND  l.not_before_ms <= @now_ms
-            ORDER BY l.not_before_ms, l.claim_id;
-
-            IF @instance_id IS NULL
-            BEGIN
-                -- Index entries that were locked on the way are let go before waiting.
-                COMMIT TRANSACTION;
-                BEGIN TRANSACTION;
-                SELECT @instance_id = l.instance_id
-                FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-                WHERE  l.instance_id = @candidate
-                  AND  l.lane = @lane
-                  AND  l.not_before_ms <= @now_ms;
-            END;
+            ORDER BY l.not_before_ms, l.claim_id
+            OPTION (KEEPFIXED PLAN);
 
             IF @instance_id IS NOT NULL
             BEGIN
@@ -138,9 +132,10 @@ BEGIN
 
                     IF @@ROWCOUNT > 0
                     BEGIN
-                        UPDATE [$(schema)].instance_locks
+                        UPDATE l
                         SET    lock_token = @lock_token,
                                not_before_ms = @now_ms + @lock_timeout_ms
+                        FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;
                         SET @found = 1;
                         SET @searching = 0;
@@ -157,6 +152,12 @@ BEGIN
             END;
 
             COMMIT TRANSACTION;
+
+            -- Nothing is held while waiting.
+            IF @instance_id IS NULL
+            BEGIN
+                EXEC [$(schema)]._await_instance @instance_id = @candidate;
+            END;
         END;
     END;
 
@@ -183,30 +184,38 @@ BEGIN
         RETURN;
     END;
 
-    SELECT @name = i.orchestration_name, @version = i.orchestration_version
-    FROM   [$(schema)].instances AS i
-    WHERE  i.instance_id = @instance_id;
+    BEGIN TRY
+        SELECT @name = i.orchestration_name, @version = i.orchestration_version
+        FROM   [$(schema)].instances AS i
+        WHERE  i.instance_id = @instance_id;
 
-    SELECT @attempt_count = MAX(m.attempt_count)
-    FROM   @messages AS m;
+        SELECT @attempt_count = MAX(m.attempt_count)
+        FROM   @messages AS m;
 
-    SELECT CAST(1 AS BIT) AS found, CAST(NULL AS BIGINT) AS next_ready_in_ms,
-           @instance_id AS instance_id, CAST(@lock_token + N':' + @instance_id AS NVARCHAR(500)) AS lock_token,
-           @attempt_count AS attempt_count, @has_instance AS has_instance,
-           @name AS orchestration_name, @version AS orchestration_version,
-           @execution_id AS execution_id;
+        SELECT CAST(1 AS BIT) AS found, CAST(NULL AS BIGINT) AS next_ready_in_ms,
+               @instance_id AS instance_id, CAST(@lock_token + N':' + @instance_id AS NVARCHAR(500)) AS lock_token,
+               @attempt_count AS attempt_count, @has_instance AS has_instance,
+               @name AS orchestration_name, @version AS orchestration_version,
+               @execution_id AS execution_id;
 
-    SELECT m.queue_id, m.attempt_count, m.payload
-    FROM   @messages AS m
-    ORDER BY m.queue_id;
+        SELECT m.queue_id, m.attempt_count, m.payload
+        FROM   @messages AS m
+        ORDER BY m.queue_id;
 
-    SELECT h.event_id, h.payload
-    FROM   [$(schema)].history AS h
-    WHERE  h.instance_id = @instance_id
-      AND  h.execution_id = @execution_id
-    ORDER BY h.event_id;
+        SELECT h.event_id, h.payload
+        FROM   [$(schema)].history AS h
+        WHERE  h.instance_id = @instance_id
+          AND  h.execution_id = @execution_id
+        ORDER BY h.event_id;
 
-    SELECT s.kv_key, s.kv_value, s.updated_at_ms
-    FROM   [$(schema)].kv_store AS s
-    WHERE  s.instance_id = @instance_id;
+        SELECT s.kv_key, s.kv_value, s.updated_at_ms
+        FROM   [$(schema)].kv_store AS s
+        WHERE  s.instance_id = @instance_id;
+    END TRY
+    BEGIN CATCH
+        -- The turn is committed and the caller is about to hear that there is none, so it is given back.
+        SET @turn_token = @lock_token + N':' + @instance_id;
+        EXEC [$(schema)].abandon_orchestration_item @lock_token = @turn_token, @ignore_attempt = 1;
+        THROW;
+    END CATCH;
 END;

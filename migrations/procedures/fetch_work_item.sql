@@ -2,7 +2,7 @@
 --
 -- Callers   Provider::fetch_work_item
 -- Locks     worker_queue: one row (update, found by ix_worker_queue_ready), then sessions: the
---           session's row; session_lanes is written after the commit, by itself
+--           session's row; session_lanes after the commit through _postpone_session_lane
 -- Throws    51000 called inside a transaction
 --           51001 the session owner's id does not fit its column
 --           51013 the token is not a UUID's text
@@ -14,7 +14,7 @@
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
 -- claim and looks again. As in fetch_orchestration_item, "nothing found" is exact: a candidate that
--- READPAST steps over is waited for, by its key and holding nothing else.
+-- READPAST steps over is waited for, by its key and holding nothing else, for a moment at a time.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @lock_token         NVARCHAR(128),
     @lock_timeout_ms    BIGINT,
@@ -26,6 +26,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -81,7 +82,8 @@ BEGIN
     IF @session_owner IS NOT NULL
     BEGIN
         SELECT TOP (1) @has_sessions = 1
-        FROM   [$(schema)].session_lanes AS l WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK);
+        FROM   [$(schema)].session_lanes AS l
+               WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK);
         IF @has_sessions = 0
         BEGIN
             SELECT TOP (1) @has_sessions = 1
@@ -139,71 +141,79 @@ BEGIN
         END
         ELSE
         BEGIN
-            BEGIN TRANSACTION;
-
-            -- payload is read so that the row itself is locked with its index entry: writers lock the
-            -- row first, and would otherwise meet this claim half-way.
             SET @work_id = NULL;
-            SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
-            FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  q.session_key = @session_key
-              AND  q.tag_key = @tag_key
-              AND  q.not_before_ms <= @now_ms
-            ORDER BY q.not_before_ms, q.work_id;
+            SET @won = 0;
+            BEGIN TRY
+                BEGIN TRANSACTION;
 
+                -- payload is read so that the row itself is locked with its index entry: writers lock
+                -- the row first, and would otherwise meet this claim half-way.
+                SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
+                FROM   [$(schema)].worker_queue AS q
+                       WITH (INDEX(ix_worker_queue_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  q.session_key = @session_key
+                  AND  q.tag_key = @tag_key
+                  AND  q.not_before_ms <= @now_ms
+                ORDER BY q.not_before_ms, q.work_id
+                OPTION (KEEPFIXED PLAN);
+
+                IF @work_id IS NOT NULL
+                BEGIN
+                    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                    UPDATE q
+                    SET    q.lock_token = @lock_token,
+                           q.not_before_ms = @now_ms + @lock_timeout_ms,
+                           q.attempt_count = @attempt_count
+                    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
+                    WHERE  q.work_id = @work_id;
+
+                    SET @won = 1;
+                    IF @session_key <> N''
+                    BEGIN
+                        SET @session_end_ms = @now_ms + COALESCE(@session_timeout_ms, 0);
+                        EXEC [$(schema)]._claim_session
+                            @session_key = @session_key, @owner_id = @session_owner, @now_ms = @now_ms,
+                            @locked_until_ms = @session_end_ms, @won = @won OUTPUT;
+                    END;
+                END;
+
+                IF @won = 1
+                BEGIN
+                    COMMIT TRANSACTION;
+                    SET @found = 1;
+                    SET @searching = 0;
+                END
+                ELSE
+                BEGIN
+                    ROLLBACK TRANSACTION;
+                END;
+            END TRY
+            BEGIN CATCH
+                IF @@TRANCOUNT > 0
+                BEGIN
+                    ROLLBACK TRANSACTION;
+                END;
+                -- 2627: another worker created the session's row first, and has the session now.
+                IF ERROR_NUMBER() <> 2627
+                BEGIN
+                    THROW;
+                END;
+            END CATCH;
+
+            -- Nothing is held while waiting.
             IF @work_id IS NULL
             BEGIN
-                -- Index entries that were locked on the way are let go before waiting.
-                COMMIT TRANSACTION;
-                BEGIN TRANSACTION;
-                SELECT @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
-                FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-                WHERE  q.work_id = @candidate
-                  AND  q.not_before_ms <= @now_ms;
-            END;
-
-            SET @won = 0;
-            IF @work_id IS NOT NULL
-            BEGIN
-                SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-                UPDATE [$(schema)].worker_queue
-                SET    lock_token = @lock_token,
-                       not_before_ms = @now_ms + @lock_timeout_ms,
-                       attempt_count = @attempt_count
-                WHERE  work_id = @work_id;
-
-                SET @won = 1;
-                IF @session_key <> N''
-                BEGIN
-                    SET @session_end_ms = @now_ms + COALESCE(@session_timeout_ms, 0);
-                    EXEC [$(schema)]._claim_session
-                        @session_key = @session_key, @owner_id = @session_owner, @now_ms = @now_ms,
-                        @locked_until_ms = @session_end_ms, @won = @won OUTPUT;
-                END;
-            END;
-
-            IF @won = 1
-            BEGIN
-                COMMIT TRANSACTION;
-                SET @found = 1;
-                SET @searching = 0;
-            END
-            ELSE
-            BEGIN
-                ROLLBACK TRANSACTION;
+                EXEC [$(schema)]._await_work_item @work_id = @candidate;
             END;
         END;
     END;
 
-    -- The session is leased until then, so the promise holds whenever it is written.
+    -- The session is leased until then, so the promise holds whenever it is written. It spares the next
+    -- fetch a visit and is worth neither a wait nor a failure: the item is the caller's by now.
     IF @found = 1 AND @from_lane = 1
     BEGIN
-        UPDATE [$(schema)].session_lanes
-        SET    not_before_ms = @session_end_ms
-        WHERE  session_key = @session_key
-          AND  tag_key = @tag_key
-          AND  not_before_ms < @session_end_ms;
+        EXEC [$(schema)]._postpone_session_lane
+            @session_key = @session_key, @tag_key = @tag_key, @not_before_ms = @session_end_ms;
     END;
 
     IF @found = 0

@@ -13,11 +13,18 @@ CREATE OR ALTER PROCEDURE [$(schema)].get_instance_stats
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     DECLARE @execution_id BIGINT, @first_event NVARCHAR(MAX), @events BIGINT, @event_bytes BIGINT,
             @pending BIGINT = 0, @keys BIGINT, @value_bytes BIGINT;
+    DECLARE @delta TABLE
+    (
+        kv_key      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+        value_bytes BIGINT NOT NULL,
+        is_alive    BIT NOT NULL
+    );
 
     SELECT @execution_id = i.current_execution_id
     FROM   [$(schema)].instances AS i
@@ -44,21 +51,23 @@ BEGIN
         FROM   OPENJSON(@first_event, N'$.carry_forward_events');
     END;
 
+    -- kv_delta first, as in get_kv_value.
+    INSERT INTO @delta (kv_key, value_bytes, is_alive)
+    SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END
+    FROM   [$(schema)].kv_delta AS d
+    WHERE  d.instance_id = @instance_id;
+
     SELECT @keys = COUNT_BIG(*), @value_bytes = SUM(v.value_bytes)
     FROM
     (
         SELECT s.value_bytes
         FROM   [$(schema)].kv_store AS s
         WHERE  s.instance_id = @instance_id
-          AND  NOT EXISTS (SELECT 1
-                           FROM   [$(schema)].kv_delta AS d
-                           WHERE  d.instance_id = s.instance_id
-                             AND  d.kv_key = s.kv_key)
+          AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
         UNION ALL
         SELECT d.value_bytes
-        FROM   [$(schema)].kv_delta AS d
-        WHERE  d.instance_id = @instance_id
-          AND  d.kv_value IS NOT NULL
+        FROM   @delta AS d
+        WHERE  d.is_alive = 1
     ) AS v;
 
     SELECT @events AS history_event_count,

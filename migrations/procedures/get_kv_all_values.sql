@@ -4,25 +4,34 @@
 -- Locks     none kept
 -- Throws    51001, 51002 instance id unusable
 --
--- kv_delta covers kv_store; tombstones (NULL values) cover without showing.
+-- kv_delta covers kv_store; tombstones (NULL values) cover without showing. kv_delta is read first, as in
+-- get_kv_value: what an execution that ends between the two reads had there is in kv_store by then.
 CREATE OR ALTER PROCEDURE [$(schema)].get_kv_all_values
     @instance_id NVARCHAR(4000)
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
+
+    DECLARE @delta TABLE
+    (
+        kv_key   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+        kv_value NVARCHAR(MAX) NULL
+    );
+
+    INSERT INTO @delta (kv_key, kv_value)
+    SELECT d.kv_key, d.kv_value
+    FROM   [$(schema)].kv_delta AS d
+    WHERE  d.instance_id = @instance_id;
 
     SELECT s.kv_key, s.kv_value
     FROM   [$(schema)].kv_store AS s
     WHERE  s.instance_id = @instance_id
-      AND  NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].kv_delta AS d
-                       WHERE  d.instance_id = s.instance_id
-                         AND  d.kv_key = s.kv_key)
+      AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
     UNION ALL
     SELECT d.kv_key, d.kv_value
-    FROM   [$(schema)].kv_delta AS d
-    WHERE  d.instance_id = @instance_id
-      AND  d.kv_value IS NOT NULL;
+    FROM   @delta AS d
+    WHERE  d.kv_value IS NOT NULL;
 END;

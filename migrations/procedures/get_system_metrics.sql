@@ -11,6 +11,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].get_system_metrics
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @instances BIGINT, @running BIGINT, @completed BIGINT, @failed BIGINT, @executions BIGINT,
             @events BIGINT;

@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].list_instances
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT i.instance_id
     FROM   [$(schema)].instances AS i

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].list_instances_by_status
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT i.instance_id
     FROM   [$(schema)].instances AS i

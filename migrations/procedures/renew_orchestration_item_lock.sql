@@ -13,6 +13,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].renew_orchestration_item_lock
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -26,7 +27,8 @@ BEGIN
     BEGIN TRANSACTION;
 
     SELECT @lease_end_ms = l.not_before_ms
-    FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].instance_locks AS l
+           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 
@@ -38,8 +40,9 @@ BEGIN
         THROW 51003, N'Invalid lock token: the instance lock is unknown, released, expired or taken over', 1;
     END;
 
-    UPDATE [$(schema)].instance_locks
+    UPDATE l
     SET    not_before_ms = @now_ms + @extend_ms
+    FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
     WHERE  instance_id = @instance_id
       AND  not_before_ms < @now_ms + @extend_ms;
 

@@ -5,10 +5,12 @@
 -- Throws    51000 called inside a transaction
 --
 -- The sessions are looked up by owner without keeping a lock, and renewed by their key: a claim locks
--- the row before its index entry, and this must not come the other way.
+-- the row before its index entry, and this must not come the other way. They are renewed one by one in
+-- the order of their keys, so that two calls for the same workers do not meet half-way.
 --
 -- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
--- one by one. It is only an economy, and needs no transaction with the renewal.
+-- one by one. It is only an economy: it needs no transaction with the renewal, passes over lanes that
+-- are locked, and does not fail the call, because the renewal is done by then.
 CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
     @owner_ids       NVARCHAR(MAX),
     @extend_ms       BIGINT,
@@ -16,13 +18,15 @@ CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT;
+    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT = 0,
+            @session_key NVARCHAR(400), @previous NVARCHAR(400);
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @owned TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @sessions TABLE
@@ -44,27 +48,49 @@ BEGIN
            ON  s.owner_id = o.owner_id
     WHERE  s.locked_until_ms > @now_ms;
 
-    UPDATE s
-    SET    s.locked_until_ms = CASE WHEN s.locked_until_ms > @now_ms + @extend_ms
-                                    THEN s.locked_until_ms ELSE @now_ms + @extend_ms END
-    OUTPUT inserted.session_key, inserted.locked_until_ms INTO @sessions (session_key, locked_until_ms)
-    FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
-    INNER JOIN @owned AS v
-           ON  v.session_key = s.session_key
-    WHERE  s.locked_until_ms > @now_ms
-      AND  s.owner_id IN (SELECT o.owner_id FROM @owners AS o)
-      AND  s.last_activity_ms > @now_ms - @idle_timeout_ms;
+    BEGIN TRANSACTION;
 
-    SET @renewed = @@ROWCOUNT;
+    SET @session_key = N'';
+    WHILE @session_key IS NOT NULL
+    BEGIN
+        SET @previous = @session_key;
+        SET @session_key = NULL;
+        SELECT TOP (1) @session_key = v.session_key
+        FROM   @owned AS v
+        WHERE  v.session_key > @previous
+        ORDER BY v.session_key;
+        IF @session_key IS NOT NULL
+        BEGIN
+            UPDATE s
+            SET    s.locked_until_ms = CASE WHEN s.locked_until_ms > @now_ms + @extend_ms
+                                            THEN s.locked_until_ms ELSE @now_ms + @extend_ms END
+            OUTPUT inserted.session_key, inserted.locked_until_ms
+            INTO   @sessions (session_key, locked_until_ms)
+            FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
+            WHERE  s.session_key = @session_key
+              AND  s.locked_until_ms > @now_ms
+              AND  s.owner_id IN (SELECT o.owner_id FROM @owners AS o)
+              AND  s.last_activity_ms > @now_ms - @idle_timeout_ms;
+            SET @renewed = @renewed + @@ROWCOUNT;
+        END;
+    END;
+
+    COMMIT TRANSACTION;
 
     IF @renewed > 0
     BEGIN
-        UPDATE l
-        SET    l.not_before_ms = v.locked_until_ms
-        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), ROWLOCK)
-        INNER JOIN @sessions AS v
-               ON  v.session_key = l.session_key
-        WHERE  l.not_before_ms < v.locked_until_ms;
+        BEGIN TRY
+            UPDATE l
+            SET    l.not_before_ms = v.locked_until_ms
+            FROM   [$(schema)].session_lanes AS l
+                   WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            INNER JOIN @sessions AS v
+                   ON  v.session_key = l.session_key
+            WHERE  l.not_before_ms < v.locked_until_ms;
+        END TRY
+        BEGIN CATCH
+            -- The leases are renewed, and the next fetch that visits a lane corrects it.
+        END CATCH;
     END;
 
     SELECT @renewed AS renewed;

@@ -14,6 +14,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].renew_work_item_lock
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
     BEGIN
@@ -27,7 +28,8 @@ BEGIN
     BEGIN TRANSACTION;
 
     SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
-    FROM   [$(schema)].worker_queue AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    FROM   [$(schema)].worker_queue AS q
+           WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  q.work_id = @work_id
       AND  q.lock_token = @token;
 
@@ -39,15 +41,17 @@ BEGIN
         THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
     END;
 
-    UPDATE [$(schema)].worker_queue
+    UPDATE q
     SET    not_before_ms = @now_ms + @extend_ms
+    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  work_id = @work_id
       AND  not_before_ms < @now_ms + @extend_ms;
 
     IF @session_key <> N''
     BEGIN
-        UPDATE [$(schema)].sessions
+        UPDATE s
         SET    last_activity_ms = @now_ms
+        FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
         WHERE  session_key = @session_key
           AND  locked_until_ms > @now_ms;
     END;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::support::database::TestSchema;
 
-/// Tables with their columns, then indexes, then the parameters of procedures.
-const CATALOGUE: [&str; 3] = [
+/// Tables with their columns, then their lock escalation, then indexes, then the parameters of procedures.
+const CATALOGUE: [&str; 4] = [
     "SELECT CONCAT(t.name, N'.', c.name, N' ', ty.name, N'(', c.max_length, N') ',
             CASE WHEN c.is_nullable = 1 THEN N'NULL' ELSE N'NOT NULL' END,
             CASE WHEN c.is_identity = 1 THEN N' IDENTITY' ELSE N'' END,
@@ -17,6 +17,10 @@ const CATALOGUE: [&str; 3] = [
      JOIN   sys.types AS ty ON ty.user_type_id = c.user_type_id
      WHERE  t.schema_id = SCHEMA_ID(N'$(name)')
      ORDER BY t.name, c.column_id;",
+    "SELECT CONCAT(t.name, N' lock escalation ', LOWER(t.lock_escalation_desc)) AS line
+     FROM   sys.tables AS t
+     WHERE  t.schema_id = SCHEMA_ID(N'$(name)')
+     ORDER BY t.name;",
     "SELECT CONCAT(t.name, N' ', i.name, N' ', LOWER(i.type_desc),
             CASE WHEN i.is_unique = 1 THEN N' unique' ELSE N'' END, N' ', ic.key_ordinal, N' ', c.name)
             AS line

@@ -4,6 +4,7 @@ mod claims;
 mod cost;
 mod deadlocks;
 mod deletion;
+mod hazards;
 mod identifiers;
 mod invariants;
 mod sessions;

@@ -10,13 +10,13 @@ namespace TsqlCheck
         public static readonly string[] Tables =
         {
             "instance_locks",
+            "session_lanes",
             "orchestrator_queue",
             "instances",
             "executions",
             "history",
             "kv_store",
             "kv_delta",
-            "session_lanes",
             "worker_queue",
             "sessions",
         };

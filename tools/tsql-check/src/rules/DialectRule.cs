@@ -16,8 +16,11 @@ namespace TsqlCheck
         public override void Visit(FunctionStatementBody node) => Found(node, "a user-defined function; do its work in the procedures");
         public override void Visit(UseStatement node) => Found(node, "USE changes the database; scripts run where they are connected");
         public override void Visit(AlterDatabaseStatement node) => Found(node, "ALTER DATABASE; document the setting as a requirement instead");
-        public override void Visit(SetTransactionIsolationLevelStatement node) =>
-            Found(node, "the isolation level is READ COMMITTED everywhere; use table hints");
+        public override void Visit(SetTransactionIsolationLevelStatement node)
+        {
+            if (node.Level != IsolationLevel.ReadCommitted)
+                Found(node, "the isolation level is READ COMMITTED everywhere; use table hints");
+        }
 
         public override void Visit(SaveTransactionStatement node) => Found(node, "a savepoint; a procedure commits or rolls back as a whole");
 

@@ -32,6 +32,7 @@ namespace TsqlCheck
         /// <summary>New rule objects; they keep state while they walk.</summary>
         public static IList<Rule> All() => new Rule[]
         {
+            new AccessPathRule(),
             new BeginEndRule(),
             new CursorRule(),
             new DialectRule(),
@@ -39,6 +40,7 @@ namespace TsqlCheck
             new ErrorNumberRule(),
             new ExecArgumentsRule(),
             new HeaderRule(),
+            new IsolationLevelRule(),
             new LocalBindingRule(),
             new LockOrderRule(),
             new MergeRule(),

@@ -30,4 +30,5 @@ CREATE OR ALTER PROCEDURE [$(schema)].misplaced -- wrong: procedure-file: proced
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 END;

@@ -1,6 +1,7 @@
 -- Shows grants that are too few, too many, or on nothing.
 CREATE ROLE [$(schema)_runtime];
 GO
+GRANT EXECUTE ON OBJECT::[$(schema)].access_path TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].begin_end TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].binding_missing_procedure TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].binding_missing_table TO [$(schema)_runtime];
@@ -17,6 +18,7 @@ GRANT EXECUTE ON OBJECT::[$(schema)].header_incomplete TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_missing TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_untrue TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_wrong_method TO [$(schema)_runtime];
+GRANT EXECUTE ON OBJECT::[$(schema)].isolation_level TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].local_binding TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].lock_order TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].lock_order_excuse TO [$(schema)_runtime];

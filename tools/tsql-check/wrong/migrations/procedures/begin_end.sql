@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].begin_end
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @id = 1
         SELECT 1 AS x; -- wrong: begin-end: IF without

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].binding_missing_procedure
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)].missing_procedure; -- wrong: binding: [dx].[missing_procedure]
 END;

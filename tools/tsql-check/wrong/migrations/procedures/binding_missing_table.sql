@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].binding_missing_table
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT m.number
     FROM   [$(schema)].missing_table AS m; -- wrong: binding: [dx].[missing_table]

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].binding_missing_variable
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT @undeclared AS x; -- wrong: binding: SQL70590 Must declare the variable or parameter "@undeclared"
 END;

@@ -8,8 +8,9 @@ CREATE OR ALTER PROCEDURE [$(schema)].binding_wrong_column
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT q.misspelt -- wrong: binding: [dx].[worker_queue].[misspelt] -- wrong: local-binding: q.misspelt
-    FROM   [$(schema)].worker_queue AS q
+    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  q.id = @id;
 END;

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].binding_wrong_insert_column
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     INSERT INTO [$(schema)].instances
         (instance_id, state) -- wrong: binding: [dx].[instances].[state] -- wrong: local-binding: column state

@@ -8,7 +8,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].cursor_declared
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE walk CURSOR LOCAL FOR -- wrong: cursor: a cursor is declared
-        SELECT id FROM [$(schema)].worker_queue;
+        SELECT id FROM [$(schema)].worker_queue WITH (INDEX(pk_worker_queue), ROWLOCK);
 END;

@@ -8,15 +8,17 @@ CREATE OR ALTER PROCEDURE [$(schema)].dialect
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     WAITFOR DELAY '00:00:01'; -- wrong: dialect: WAITFOR
     PRINT N'x'; -- wrong: dialect: PRINT
     RAISERROR (N'x', 16, 1); -- wrong: dialect: RAISERROR
     SET TRANSACTION ISOLATION LEVEL SNAPSHOT; -- wrong: dialect: the isolation level is READ COMMITTED
-    DELETE FROM [$(schema)].worker_queue
+    DELETE q
     OUTPUT deleted.id -- wrong: dialect: OUTPUT deleted
-    WHERE  id = @id;
-    WITH head AS (SELECT TOP (1) id, payload FROM [$(schema)].worker_queue ORDER BY id)
+    FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
+    WHERE  q.id = @id;
+    WITH head AS (SELECT TOP (1) id, payload FROM [$(schema)].worker_queue WITH (INDEX(pk_worker_queue), ROWLOCK) ORDER BY id)
     DELETE FROM head -- wrong: dialect: the write goes through the common table expression head
     WHERE  id = @id;
     IF @id = 1

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].dynamic_sql
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @text NVARCHAR(MAX) = N'SELECT 1';
     EXEC (@text); -- wrong: dynamic-sql: EXEC of a string

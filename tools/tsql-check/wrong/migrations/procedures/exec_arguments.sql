@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].exec_arguments
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)].right_claim @misspelt = N'x'; -- wrong: exec-arguments: right_claim has no parameter @misspelt -- wrong: exec-arguments: right_claim needs its parameter @instance_id -- wrong: binding: [@misspelt]
     EXEC [$(schema)].right_order N'x'; -- wrong: exec-arguments: given by position -- wrong: exec-arguments: right_order needs its parameter @instance_id

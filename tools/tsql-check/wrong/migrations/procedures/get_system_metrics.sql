@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].get_system_metrics
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT COUNT_BIG(*) AS items FROM [$(schema)].worker_queue WITH (NOLOCK);
 END;

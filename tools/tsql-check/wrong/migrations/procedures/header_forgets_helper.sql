@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].header_forgets_helper
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)]._forgotten_helper @instance_id = N'x';
 END;

@@ -6,6 +6,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].header_incomplete -- wrong: header: the he
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT 1 AS x;
 END;

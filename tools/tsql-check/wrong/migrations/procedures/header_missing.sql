@@ -3,6 +3,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].header_missing -- wrong: header: the proce
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT 1 AS x;
 END;

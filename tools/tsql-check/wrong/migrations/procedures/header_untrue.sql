@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].header_untrue
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     UPDATE [$(schema)].instances SET status = N'x' WHERE instance_id = N'y';
     IF @@ROWCOUNT = 0

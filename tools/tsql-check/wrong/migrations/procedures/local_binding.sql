@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].local_binding
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @t TABLE (id BIGINT NOT NULL);
     INSERT INTO @t (number) VALUES (1); -- wrong: local-binding: column number -- wrong: binding: [@t].[number]

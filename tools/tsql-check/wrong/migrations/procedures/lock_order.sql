@@ -8,12 +8,13 @@ CREATE OR ALTER PROCEDURE [$(schema)].lock_order
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     BEGIN TRANSACTION;
     IF @id = 1
     BEGIN
-        DELETE FROM [$(schema)].worker_queue WHERE id = @id;
+        DELETE q FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK) WHERE q.id = @id;
     END;
-    DELETE FROM [$(schema)].instance_locks WHERE instance_id = N'x'; -- wrong: lock-order: instance_locks is touched after worker_queue
+    DELETE l FROM [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK) WHERE l.instance_id = N'x'; -- wrong: lock-order: instance_locks is touched after worker_queue
     COMMIT TRANSACTION;
 END;

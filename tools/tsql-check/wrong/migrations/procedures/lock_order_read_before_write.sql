@@ -8,11 +8,12 @@ CREATE OR ALTER PROCEDURE [$(schema)].lock_order_read_before_write
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @n BIGINT;
     BEGIN TRANSACTION;
     SELECT @n = COUNT_BIG(*) FROM [$(schema)].instances;
-    DELETE FROM [$(schema)].worker_queue WHERE id = @id;
+    DELETE q FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK) WHERE q.id = @id;
     DELETE FROM [$(schema)].instances WHERE instance_id = N'x'; -- wrong: lock-order: instances is touched after worker_queue
     COMMIT TRANSACTION;
 END;

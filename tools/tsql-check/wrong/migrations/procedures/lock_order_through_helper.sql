@@ -8,9 +8,10 @@ CREATE OR ALTER PROCEDURE [$(schema)].lock_order_through_helper
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     BEGIN TRANSACTION;
-    DELETE FROM [$(schema)].worker_queue WHERE id = @id;
+    DELETE q FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK) WHERE q.id = @id;
     EXEC [$(schema)]._right_helper @instance_id = N'x'; -- wrong: lock-order: in _right_helper, instances is touched after worker_queue
     COMMIT TRANSACTION;
 END;

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].lock_order_unknown_table -- wrong: lock-or
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     BEGIN TRANSACTION;
     DELETE FROM [$(schema)].ledger WHERE number = 1;

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].merge_statement
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     MERGE [$(schema)].instances AS t -- wrong: merge: MERGE is used
     USING (SELECT N'x' AS instance_id) AS s ON t.instance_id = s.instance_id

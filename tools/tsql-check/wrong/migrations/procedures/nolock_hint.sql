@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].nolock_hint
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT payload
     FROM   [$(schema)].worker_queue WITH (NOLOCK) -- wrong: nolock: NOLOCK reads uncommitted rows

@@ -11,11 +11,12 @@ CREATE OR ALTER PROCEDURE [$(schema)].parameter_width
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @found NVARCHAR(20);
 
     SELECT payload
-    FROM   [$(schema)].worker_queue
+    FROM   [$(schema)].worker_queue WITH (INDEX(pk_worker_queue), ROWLOCK)
     WHERE  lock_token = @lock_token -- wrong: parameter-width: the parameter @lock_token NVARCHAR(64) is not wider than the column worker_queue.lock_token NVARCHAR(64)
       AND  id = @id -- wrong: parameter-width: the parameter @id INT is narrower than the column worker_queue.id BIGINT
       AND  instance_id IN (@ascii); -- wrong: parameter-width: cannot hold every character of the column worker_queue.instance_id

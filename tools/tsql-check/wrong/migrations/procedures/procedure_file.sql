@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].procedure_with_other_name -- wrong: proced
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT 1 AS x;
 END;

@@ -8,6 +8,7 @@ CREATE PROCEDURE [$(schema)].procedure_file_plain -- wrong: procedure-file: not 
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT 1 AS x;
 END;

@@ -11,6 +11,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].right_claim
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @claimed BIGINT;
@@ -32,7 +33,8 @@ BEGIN
         WHILE 1 = 1
         BEGIN
             SELECT TOP (1) @claimed = l.not_before_ms
-            FROM   [$(schema)].instance_locks AS l WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.instance_id = @instance_id AND l.not_before_ms <= @now_ms
             ORDER BY l.not_before_ms;
 
@@ -47,7 +49,7 @@ BEGIN
             UPDATE TOP (1) q
             SET    attempts = q.attempts + 1
             OUTPUT inserted.id, inserted.payload INTO @taken (id, payload)
-            FROM   [$(schema)].worker_queue AS q
+            FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), ROWLOCK)
             WHERE  q.instance_id = @instance_id;
 
             IF @@ROWCOUNT = 1
@@ -56,7 +58,7 @@ BEGIN
             END;
         END;
 
-        INSERT INTO [$(schema)].worker_queue (instance_id, payload)
+        INSERT INTO [$(schema)].worker_queue WITH (ROWLOCK) (instance_id, payload)
         SELECT j.instance_id, j.payload
         FROM   OPENJSON(@items) WITH (ord INT '$.ord', instance_id NVARCHAR(4000) '$.instance_id', payload NVARCHAR(MAX) '$.payload') AS j
         WHERE  NOT EXISTS (SELECT 1 FROM @taken AS t WHERE t.payload = j.payload)

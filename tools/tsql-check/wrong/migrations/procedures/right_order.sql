@@ -9,9 +9,10 @@ CREATE OR ALTER PROCEDURE [$(schema)].right_order
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     BEGIN TRANSACTION;
-    DELETE FROM [$(schema)].worker_queue WHERE instance_id = @instance_id;
-    DELETE FROM [$(schema)].instance_locks WHERE instance_id = @instance_id;
+    DELETE q FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), ROWLOCK) WHERE q.instance_id = @instance_id;
+    DELETE l FROM [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK) WHERE l.instance_id = @instance_id;
     COMMIT TRANSACTION;
 END;

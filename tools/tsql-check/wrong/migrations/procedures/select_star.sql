@@ -8,8 +8,9 @@ CREATE OR ALTER PROCEDURE [$(schema)].select_star
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT * -- wrong: select-star: SELECT * is used
-    FROM   [$(schema)].worker_queue
+    FROM   [$(schema)].worker_queue WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  id = @id;
 END;

@@ -8,5 +8,6 @@ CREATE OR ALTER PROCEDURE [$(schema)].set_options_missing
 AS
 BEGIN
     SET NOCOUNT ON; -- wrong: set-options: does not open with SET NOCOUNT, XACT_ABORT ON
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     SELECT 1 AS x;
 END;

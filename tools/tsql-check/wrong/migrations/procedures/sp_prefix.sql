@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].sp_prefix -- wrong: sp-prefix: the name sp
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT 1 AS x;
 END;

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].transaction_open_after_catch
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     BEGIN TRY -- wrong: transaction: leaves its transaction open
         BEGIN TRANSACTION;

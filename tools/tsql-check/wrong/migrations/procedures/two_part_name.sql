@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].two_part_name
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT id
     FROM   worker_queue -- wrong: two-part-name: the table worker_queue is not named

@@ -8,7 +8,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].where_missing
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    UPDATE [$(schema)].worker_queue SET lock_token = NULL; -- wrong: where: UPDATE without WHERE
-    DELETE FROM [$(schema)].instance_locks; -- wrong: where: DELETE without WHERE
+    UPDATE q SET q.lock_token = NULL FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), ROWLOCK); -- wrong: where: UPDATE without WHERE
+    DELETE l FROM [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), ROWLOCK); -- wrong: where: DELETE without WHERE
 END;
