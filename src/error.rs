@@ -120,6 +120,11 @@ impl CallError {
         }
     }
 
+    /// True when the server said that it no longer serves the database.
+    pub(crate) fn says_moved(&self) -> bool {
+        self.number().is_some_and(says_moved)
+    }
+
     /// True when the answer has been read to its end and the connection goes on. A fatal error
     /// ends it, and one on which a transaction was left open must not be used again.
     pub(crate) fn leaves_connection_usable(&self) -> bool {

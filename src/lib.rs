@@ -44,6 +44,7 @@ mod provider;
 mod retry;
 mod schema_name;
 mod server_errors;
+mod time;
 mod wakeup;
 
 pub use auth::{AccessToken, TokenError, TokenSource};

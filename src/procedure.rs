@@ -5,13 +5,18 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tiberius::{ColumnData, Command, Row};
+use futures_util::TryStreamExt as _;
+use tiberius::{Client, ColumnData, Command, CommandItem, CommandStream, Row};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+use tokio_util::compat::Compat;
 use tracing::Instrument as _;
 
 use crate::error::CallError;
 use crate::options::Options;
 use crate::pool::{Lane, Pool};
 use crate::retry::Retry;
+use crate::time::after;
 
 /// A call that is ready to be sent, as often as needed.
 #[derive(Clone)]
@@ -150,40 +155,62 @@ impl Database {
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
         let span = tracing::debug_span!("execute", procedure = call.procedure);
         call.retry
-            .run(|| self.execute_once(call))
+            .run(|limit| self.execute_once(call, limit))
             .instrument(span)
             .await
     }
 
-    async fn execute_once(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
-        let mut lease = self.pool.get(call.lane).await?;
-        let connection = &mut *lease.connection;
-        let command = call.command(&self.schema);
-        let limit = self.options.command_timeout;
+    async fn execute_once(
+        &self,
+        call: &Call<'_>,
+        limit: Option<Duration>,
+    ) -> Result<ResultSets, CallError> {
+        let result = self.exchange(call, limit).await;
+        match call.lane {
+            Lane::Dispatch | Lane::Client => result,
+            Lane::Settle => result.map_err(|error| {
+                let error = error.of_settling();
+                self.note_doubt(call.procedure, &error);
+                error
+            }),
+        }
+    }
+
+    /// One request and its answer. `limit` is for the connection, and then for the first sign of
+    /// an answer; what the server has begun to send may take as long as any command.
+    async fn exchange(
+        &self,
+        call: &Call<'_>,
+        limit: Option<Duration>,
+    ) -> Result<ResultSets, CallError> {
+        let full = self.options.command_timeout;
+        let mut borrowed = self
+            .pool
+            .get(call.lane, limit.unwrap_or(Duration::MAX))
+            .await?;
+        let limit = limit.map_or(full, |limit| limit.min(full));
+        let (asked_at, ends_at) = (Instant::now(), after(full));
+        let connection = borrowed.connection()?;
         connection.in_flight = true;
-        let exchange = async {
-            let stream = command.exec(&mut connection.client).await?;
-            // Reading to the end is what makes an error after a result set visible.
-            stream.into_command_result().await
-        };
-        match tokio::time::timeout(limit, exchange).await {
-            Ok(Ok(result)) => {
+        let command = call.command(&self.schema);
+        match ask(command, &mut connection.client, limit, ends_at).await {
+            None => Err(borrowed.silent(asked_at)),
+            Some(Ok(sets)) => {
                 connection.in_flight = false;
+                borrowed.heard();
                 Ok(ResultSets {
                     procedure: call.procedure,
-                    sets: result.into_iter(),
+                    sets: sets.into_iter(),
                 })
             }
-            Ok(Err(error)) => {
-                let mut error = CallError::from_driver(error, true);
-                if call.lane == Lane::Settle {
-                    error = error.of_settling();
-                    self.note_doubt(call.procedure, &error);
-                }
+            Some(Err(error)) => {
+                let error = CallError::from_driver(error, true);
                 connection.in_flight = !error.leaves_connection_usable();
+                if error.says_moved() {
+                    borrowed.moved(asked_at);
+                }
                 Err(error)
             }
-            Err(_) => Err(CallError::Timeout { after: limit }),
         }
     }
 
@@ -205,6 +232,50 @@ impl Database {
             );
         }
     }
+}
+
+/// Sends a command and reads its answer; `None` when the first sign of an answer does not come
+/// within `limit`, or its end not by `ends_at`.
+async fn ask(
+    command: Command<'_>,
+    client: &mut Client<Compat<TcpStream>>,
+    limit: Duration,
+    ends_at: Instant,
+) -> Option<Result<Vec<Vec<Row>>, tiberius::error::Error>> {
+    let begun = async {
+        let mut stream = command.exec(client).await?;
+        let first = stream.try_next().await?;
+        Ok((stream, first))
+    };
+    match tokio::time::timeout(limit, begun).await.ok()? {
+        Ok((stream, first)) => tokio::time::timeout_at(ends_at, collect(stream, first))
+            .await
+            .ok(),
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// Reads an answer to its end, which is what makes an error after a result set visible.
+async fn collect(
+    mut stream: CommandStream<'_>,
+    first: Option<CommandItem>,
+) -> Result<Vec<Vec<Row>>, tiberius::error::Error> {
+    let mut sets: Vec<Vec<Row>> = Vec::new();
+    let mut next = first;
+    while let Some(item) = next {
+        match item {
+            CommandItem::Metadata(_) => sets.push(Vec::new()),
+            CommandItem::Row(row) => match sets.last_mut() {
+                Some(set) => set.push(row),
+                None => sets.push(vec![row]),
+            },
+            CommandItem::ReturnStatus(_)
+            | CommandItem::ReturnValue(_)
+            | CommandItem::RowsAffected(_) => {}
+        }
+        next = stream.try_next().await?;
+    }
+    Ok(sets)
 }
 
 /// The answer to a call: its result sets in order.

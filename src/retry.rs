@@ -6,17 +6,45 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::CallError;
+use crate::time::{after, jittered};
 
 /// First pause between two attempts.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const PAUSE_MAX: Duration = Duration::from_millis(1000);
+/// How long calls without a lease are repeated after a failure that passes quickly.
+const SHORT: Duration = Duration::from_secs(3);
+/// How long reads are repeated. They harm nobody.
+const READS: Duration = Duration::from_secs(10);
+/// The server's first chance to answer a quick question. An idle connection may have died without
+/// a word, and this is what it costs to find out.
+const FIRST_ANSWER: Duration = Duration::from_secs(3);
+/// No attempt for a lease is shorter, however little is left of it.
+const ATTEMPT_MIN: Duration = Duration::from_millis(500);
+
+/// How long one attempt may take, from the search for a connection to the end of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// As long as any command may take.
+    Full,
+    /// Every attempt as long as a quick question needs.
+    Quick,
+    /// The first attempt as long as a quick question needs, later ones as long as any command: a
+    /// connection that was just opened is alive, and if it is silent the server is busy.
+    QuickThenFull,
+    /// A quarter of the time that is left, then half of it, then all of it.
+    Share,
+    /// A quarter of the time that is left, then half of it, then as long as any command may take:
+    /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
+    ShareThenFull,
+}
 
 /// How long, and after which failures, a call is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retry {
     budget: Duration,
     unknown_outcome: bool,
+    patience: Patience,
 }
 
 impl Retry {
@@ -26,14 +54,60 @@ impl Retry {
         Self {
             budget,
             unknown_outcome: true,
+            patience: Patience::Full,
         }
     }
 
-    /// Repeats for up to `budget`, but only when the server said that nothing was done.
-    pub(crate) const fn when_undone(budget: Duration) -> Self {
+    /// For a call that must not be made twice: repeats shortly, and only when the server said
+    /// that nothing was done.
+    pub(crate) const fn when_undone() -> Self {
         Self {
-            budget,
+            budget: SHORT,
             unknown_outcome: false,
+            patience: Patience::Full,
+        }
+    }
+
+    /// The same, repeated for up to `budget`.
+    pub(crate) const fn for_up_to(self, budget: Duration) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// For a fetch: as [`Retry::when_undone`], but a connection that does not answer at once is
+    /// given up. If the claim was made all the same, it ends with its lease.
+    pub(crate) const fn fetch() -> Self {
+        Self {
+            budget: SHORT,
+            unknown_outcome: false,
+            patience: Patience::Quick,
+        }
+    }
+
+    /// For a quick question that changes nothing.
+    pub(crate) const fn read() -> Self {
+        Self {
+            budget: READS,
+            unknown_outcome: true,
+            patience: Patience::QuickThenFull,
+        }
+    }
+
+    /// For the renewal of a lease of which this much is left.
+    pub(crate) fn renewal(left: Duration) -> Self {
+        Self {
+            budget: left.max(ATTEMPT_MIN),
+            unknown_outcome: true,
+            patience: Patience::Share,
+        }
+    }
+
+    /// For an ack or an abandon under a lease of which this much is left. A lost lease ends the
+    /// repetition by itself.
+    pub(crate) fn settlement(left: Duration) -> Self {
+        Self {
+            budget: left.max(SHORT),
+            unknown_outcome: true,
+            patience: Patience::ShareThenFull,
         }
     }
 
@@ -41,16 +115,34 @@ impl Retry {
         error.is_retryable() && (self.unknown_outcome || error.is_undone())
     }
 
-    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent.
+    /// How long the next attempt may take; `None` for as long as any command.
+    fn limit(self, attempts_before: u32, left: Duration) -> Option<Duration> {
+        let share = match attempts_before {
+            0 => left / 4,
+            1 => left / 2,
+            _ => left,
+        };
+        match self.patience {
+            Patience::Full => None,
+            Patience::Quick => Some(FIRST_ANSWER),
+            Patience::QuickThenFull => (attempts_before == 0).then_some(FIRST_ANSWER),
+            Patience::Share => Some(share.max(ATTEMPT_MIN)),
+            Patience::ShareThenFull => (attempts_before < 2).then_some(share.max(ATTEMPT_MIN)),
+        }
+    }
+
+    /// Runs `attempt`, which is given its time limit, until it succeeds, fails for good, or the
+    /// budget is spent.
     pub(crate) async fn run<T, F, Fut>(self, mut attempt: F) -> Result<T, CallError>
     where
-        F: FnMut() -> Fut,
+        F: FnMut(Option<Duration>) -> Fut,
         Fut: Future<Output = Result<T, CallError>>,
     {
-        let deadline = Instant::now() + self.budget;
+        let deadline = after(self.budget);
         let mut pause = PAUSE_FIRST;
-        loop {
-            let error = match attempt().await {
+        for attempts_before in 0.. {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let error = match attempt(self.limit(attempts_before, left)).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -62,31 +154,45 @@ impl Retry {
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
+        Err(CallError::Data("a call was repeated too often".to_owned()))
     }
-}
-
-/// Between half and one and a half times `base`, so that clients which failed together do not
-/// come back together.
-pub(crate) fn jittered(base: Duration) -> Duration {
-    let random = (uuid::Uuid::new_v4().as_u128() & 0xffff) as u32;
-    base / 2 + base * random / 0x1_0000
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     async fn attempts(retry: Retry, error: fn() -> CallError) -> u32 {
         let count = Cell::new(0);
         let result: Result<(), _> = retry
-            .run(|| {
+            .run(|_| {
                 count.set(count.get() + 1);
                 async move { Err(error()) }
             })
             .await;
         assert!(result.is_err());
         count.get()
+    }
+
+    /// The limits of a call whose every attempt is met with silence, and how long it takes.
+    async fn silence(retry: Retry) -> (Vec<Option<Duration>>, Duration) {
+        let limits = RefCell::new(Vec::new());
+        let start = Instant::now();
+        let result: Result<(), _> = retry
+            .run(|limit| {
+                limits.borrow_mut().push(limit);
+                async move {
+                    let after = limit.unwrap_or(30 * SECOND);
+                    tokio::time::sleep(after).await;
+                    Err(CallError::Timeout { after })
+                }
+            })
+            .await;
+        assert!(result.is_err());
+        (limits.into_inner(), start.elapsed())
     }
 
     fn deadlock() -> CallError {
@@ -104,29 +210,53 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn passing_failures_are_repeated_until_the_budget_is_spent() {
-        let second = Duration::from_secs(1);
-        assert!(attempts(Retry::repeatable(second), deadlock).await > 3);
-        assert!(attempts(Retry::repeatable(second), cut).await > 3);
-        assert!(attempts(Retry::when_undone(second), deadlock).await > 3);
+        assert!(attempts(Retry::repeatable(SECOND), deadlock).await > 3);
+        assert!(attempts(Retry::repeatable(SECOND), cut).await > 3);
+        assert!(attempts(Retry::when_undone(), deadlock).await > 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn unknown_outcomes_and_permanent_failures_are_not_repeated_blindly() {
-        let second = Duration::from_secs(1);
-        assert_eq!(attempts(Retry::when_undone(second), cut).await, 1);
-        assert_eq!(attempts(Retry::repeatable(second), duplicate).await, 1);
+        assert_eq!(attempts(Retry::when_undone(), cut).await, 1);
+        assert_eq!(attempts(Retry::fetch(), cut).await, 1);
+        assert_eq!(attempts(Retry::repeatable(SECOND), duplicate).await, 1);
         assert_eq!(
             attempts(Retry::repeatable(Duration::ZERO), deadlock).await,
             1
         );
     }
 
-    #[test]
-    fn jitter_stays_within_half_and_one_and_a_half() {
-        let base = Duration::from_millis(100);
-        for _ in 0..1000 {
-            let wait = jittered(base);
-            assert!(wait >= base / 2 && wait < base * 3 / 2, "{wait:?}");
+    /// The lease of an activity is renewed 5 s before its end: a silent connection costs a
+    /// quarter of that, and there is time for two more.
+    #[tokio::test(start_paused = true)]
+    async fn renewal_tries_several_connections_within_the_lease() {
+        let (limits, took) = silence(Retry::renewal(5 * SECOND)).await;
+        assert_eq!(limits[0], Some(SECOND * 5 / 4));
+        assert!(limits.len() >= 3, "{limits:?}");
+        assert!(took <= 5 * SECOND + ATTEMPT_MIN, "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ack_changes_its_connection_twice_and_then_trusts_the_server() {
+        let (limits, _) = silence(Retry::settlement(20 * SECOND)).await;
+        assert_eq!(limits[0], Some(5 * SECOND));
+        assert!(limits[1] > Some(7 * SECOND) && limits[1] < Some(8 * SECOND));
+        assert_eq!(limits[2..], [None]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn read_gives_a_silent_connection_up_and_waits_for_a_busy_server() {
+        let (limits, _) = silence(Retry::read()).await;
+        assert_eq!(limits, [Some(FIRST_ANSWER), None]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn leases_of_any_length_are_borne() {
+        for left in [Duration::ZERO, Duration::from_nanos(1), Duration::MAX] {
+            for retry in [Retry::renewal(left), Retry::settlement(left)] {
+                assert_eq!(attempts(retry, duplicate).await, 1);
+            }
+            assert_eq!(attempts(Retry::repeatable(left), duplicate).await, 1);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::retry::Retry;
 
 /// Repeated only when the server said that nothing was deleted: a second deletion would report
 /// other counts, or an instance that is not there.
-const DELETE: Retry = Retry::when_undone(Duration::from_secs(10));
+const DELETE: Retry = Retry::when_undone().for_up_to(Duration::from_secs(10));
 
 pub(super) async fn instances_atomic(
     provider: &MssqlProvider,

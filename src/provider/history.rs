@@ -3,7 +3,6 @@
 use duroxide::Event;
 
 use super::MssqlProvider;
-use super::orchestration::SHORT_BUDGET;
 use crate::codec;
 use crate::error::CallError;
 use crate::procedure::Call;
@@ -14,7 +13,7 @@ pub(crate) async fn read(
     provider: &MssqlProvider,
     instance: &str,
 ) -> Result<Vec<Event>, CallError> {
-    let retry = Retry::repeatable(SHORT_BUDGET);
+    let retry = Retry::read();
     let call = match provider.expected_reads.take(instance) {
         true => Call::dispatch("read", retry),
         false => Call::client("read", retry),
@@ -28,7 +27,7 @@ pub(crate) async fn read_with_execution(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::client("read_with_execution", Retry::repeatable(SHORT_BUDGET))
+    let call = Call::client("read_with_execution", Retry::read())
         .text("@instance_id", instance)
         .int(
             "@execution_id",
@@ -43,7 +42,7 @@ pub(super) async fn append(
     execution_id: u64,
     new_events: &[Event],
 ) -> Result<(), CallError> {
-    let call = Call::dispatch("append_with_execution", Retry::when_undone(SHORT_BUDGET))
+    let call = Call::dispatch("append_with_execution", Retry::when_undone())
         .text("@instance_id", instance)
         .int(
             "@execution_id",

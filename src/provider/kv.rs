@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use duroxide::SystemStats;
 
 use super::MssqlProvider;
-use super::orchestration::SHORT_BUDGET;
 use crate::error::CallError;
 use crate::procedure::Call;
 use crate::retry::Retry;
 
 fn read_call<'a>(procedure: &'static str, instance: &'a str) -> Call<'a> {
-    Call::client(procedure, Retry::repeatable(SHORT_BUDGET)).text("@instance_id", instance)
+    Call::client(procedure, Retry::read()).text("@instance_id", instance)
 }
 
 pub(super) async fn custom_status(

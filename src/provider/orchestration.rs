@@ -8,31 +8,21 @@ use duroxide::providers::{
     ScheduledActivityIdentifier, WorkItem,
 };
 use duroxide::{Event, EventKind};
-use tokio::time::Instant;
 
 use super::MssqlProvider;
+use super::claims::{Claimed, Polled};
+use super::leases::Queue;
+use super::polling;
 use crate::codec;
 use crate::error::CallError;
 use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
-use crate::wakeup::{OrchestrationInterest, Woken};
+use crate::wakeup::OrchestrationInterest;
 
-/// How long an ack is repeated. The runtime renews the lease meanwhile, and a lease that was
-/// lost ends the repetition by itself.
-const ACK_BUDGET: Duration = Duration::from_secs(10);
-/// How long other calls are repeated after a failure that passes quickly.
-pub(super) const SHORT_BUDGET: Duration = Duration::from_secs(3);
 /// The name and version of an orchestration that nothing is known about.
 const UNKNOWN: &str = "unknown";
 
 type Fetched = (OrchestrationItem, String, u32);
-
-/// What a fetch learned from the database.
-pub(super) enum Polled<T> {
-    Found(T),
-    /// Nothing is ready; something known becomes ready at this time.
-    Empty(Option<Instant>),
-}
 
 /// Everything that one turn of an orchestration changes.
 pub(super) struct Turn<'a> {
@@ -50,7 +40,6 @@ pub(super) async fn fetch(
     poll_timeout: Duration,
     filter: Option<&DispatcherCapabilityFilter>,
 ) -> Result<Option<Fetched>, CallError> {
-    let deadline = Instant::now() + poll_timeout.min(Duration::from_secs(24 * 60 * 60));
     let versions = match filter {
         None => None,
         // A dispatcher that supports no version can take nothing. Only the first range counts.
@@ -62,34 +51,10 @@ pub(super) async fn fetch(
             )),
         },
     };
-    let repoll = provider.repoll().filter(|_| !poll_timeout.is_zero());
-    let Some(repoll) = repoll else {
-        return Ok(match poll(provider, lock_timeout, versions).await? {
-            Polled::Found(found) => Some(found),
-            Polled::Empty(_) => None,
-        });
-    };
-    let mut place = provider
-        .wakeups
-        .orchestrations
-        .join(OrchestrationInterest { versions }, repoll);
-    if place.is_answered() && place.wait(deadline, None).await == Woken::TimedOut {
-        return Ok(None);
-    }
-    loop {
-        match poll(provider, lock_timeout, versions).await? {
-            Polled::Found(found) => {
-                place.found();
-                return Ok(Some(found));
-            }
-            Polled::Empty(next_ready) => {
-                place.found_nothing();
-                if place.wait(deadline, next_ready).await == Woken::TimedOut {
-                    return Ok(None);
-                }
-            }
-        }
-    }
+    let line = &provider.wakeups.orchestrations;
+    let interest = OrchestrationInterest { versions };
+    let ask = || poll(provider, lock_timeout, versions);
+    polling::until_found(line, interest, provider.repoll(), poll_timeout, ask).await
 }
 
 async fn poll(
@@ -97,22 +62,30 @@ async fn poll(
     lock_timeout: Duration,
     versions: Option<(i64, i64)>,
 ) -> Result<Polled<Fetched>, CallError> {
-    let call = Call::dispatch("fetch_orchestration_item", Retry::when_undone(SHORT_BUDGET))
-        .text("@lock_token", new_token())
+    let call = Call::dispatch("fetch_orchestration_item", Retry::fetch())
         .millis("@lock_timeout_ms", lock_timeout)
         .opt_int("@min_version", versions.map(|(min, _)| min))
         .opt_int("@max_version", versions.map(|(_, max)| max));
-    let mut sets = provider.database.execute(&call).await?;
-    let header = sets.row()?;
-    if header.int("found")? == 0 {
-        return Ok(Polled::Empty(next_ready(&header)?));
-    }
+    let claims = &provider.claims;
+    let claimed = match claims
+        .fetch(Queue::Orchestrations, lock_timeout, call)
+        .await?
+    {
+        Polled::Found(claimed) => claimed,
+        Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
+    };
+    let Claimed {
+        header,
+        mut rest,
+        claim,
+    } = claimed;
     let instance = header.text("instance_id")?.to_owned();
-    let token = header.text("lock_token")?.to_owned();
     let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
-    provider.wakeups.turn_began(&token, &instance, lock_timeout);
-    let item = decode_item(instance, &header, &mut sets)?;
-    Ok(Polled::Found((item, token, attempts)))
+    provider
+        .wakeups
+        .turn_began(claim.token(), &instance, lock_timeout);
+    let item = decode_item(instance, &header, &mut rest)?;
+    Ok(Polled::Found((item, claim.take(), attempts)))
 }
 
 /// The lease is held by now, so whatever cannot be read is reported inside the item: the
@@ -218,46 +191,49 @@ pub(super) async fn ack(
     let custom_status = codec::custom_status(turn.history_delta);
     let pinned = metadata.pinned_duroxide_version.as_ref();
     let pinned = pinned.map(|v| codec::packed_version(v.major, v.minor, v.patch));
-    let mut call = Call::settle("ack_orchestration_item", Retry::repeatable(ACK_BUDGET))
-        .text("@lock_token", lock_token)
-        .int(
-            "@execution_id",
-            codec::bigint("execution id", turn.execution_id)?,
-        )
-        .opt_text("@history", codec::history(turn.history_delta)?)
-        .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
-        .opt_text(
-            "@orchestrator_items",
-            codec::orchestrator_items(turn.orchestrator_items)?,
-        )
-        .opt_text(
-            "@cancelled_activities",
-            codec::cancelled_activities(turn.cancelled_activities)?,
-        )
-        .opt_text("@kv_changes", kv.changes)
-        .opt_text("@custom_status", custom_status.flatten())
-        .opt_text("@status", metadata.status.as_deref())
-        .opt_text("@output", metadata.output.as_deref())
-        .opt_text(
-            "@orchestration_name",
-            metadata.orchestration_name.as_deref(),
-        )
-        .opt_text(
-            "@orchestration_version",
-            metadata.orchestration_version.as_deref(),
-        )
-        .opt_text(
-            "@parent_instance_id",
-            metadata.parent_instance_id.as_deref(),
-        )
-        .opt_int("@pinned_version", pinned);
+    let mut call = Call::settle(
+        "ack_orchestration_item",
+        provider.claims.settlement(lock_token),
+    )
+    .text("@lock_token", lock_token)
+    .int(
+        "@execution_id",
+        codec::bigint("execution id", turn.execution_id)?,
+    )
+    .opt_text("@history", codec::history(turn.history_delta)?)
+    .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
+    .opt_text(
+        "@orchestrator_items",
+        codec::orchestrator_items(turn.orchestrator_items)?,
+    )
+    .opt_text(
+        "@cancelled_activities",
+        codec::cancelled_activities(turn.cancelled_activities)?,
+    )
+    .opt_text("@kv_changes", kv.changes)
+    .opt_text("@custom_status", custom_status.flatten())
+    .opt_text("@status", metadata.status.as_deref())
+    .opt_text("@output", metadata.output.as_deref())
+    .opt_text(
+        "@orchestration_name",
+        metadata.orchestration_name.as_deref(),
+    )
+    .opt_text(
+        "@orchestration_version",
+        metadata.orchestration_version.as_deref(),
+    )
+    .opt_text(
+        "@parent_instance_id",
+        metadata.parent_instance_id.as_deref(),
+    )
+    .opt_int("@pinned_version", pinned);
     if kv.clear_all {
         call = call.flag("@kv_clear_all", true);
     }
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
-    provider.database.execute(&call).await?;
+    provider.claims.settle(lock_token, &call).await?;
     announce(provider, lock_token, turn);
     Ok(())
 }
@@ -288,14 +264,14 @@ pub(super) async fn abandon(
 ) -> Result<(), CallError> {
     let mut call = Call::settle(
         "abandon_orchestration_item",
-        Retry::repeatable(SHORT_BUDGET),
+        provider.claims.settlement(lock_token),
     )
     .text("@lock_token", lock_token)
     .flag("@ignore_attempt", ignore_attempt);
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.database.execute(&call).await?;
+    provider.claims.settle(lock_token, &call).await?;
     provider.wakeups.turn_abandoned(lock_token, delay);
     Ok(())
 }
@@ -305,10 +281,13 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::settle("renew_orchestration_item_lock", renewal(extend_for))
-        .text("@lock_token", token)
-        .millis("@extend_ms", extend_for);
-    provider.database.execute(&call).await?;
+    let call = Call::settle(
+        "renew_orchestration_item_lock",
+        provider.claims.renewal(token),
+    )
+    .text("@lock_token", token)
+    .millis("@extend_ms", extend_for);
+    provider.claims.renew(token, extend_for, &call).await?;
     provider.wakeups.turn_renewed(token, extend_for);
     Ok(())
 }
@@ -319,7 +298,7 @@ pub(super) async fn enqueue(
     delay: Option<Duration>,
 ) -> Result<(), CallError> {
     let message = codec::message(item)?;
-    let mut call = Call::dispatch("enqueue_for_orchestrator", Retry::when_undone(SHORT_BUDGET))
+    let mut call = Call::dispatch("enqueue_for_orchestrator", Retry::when_undone())
         .text("@instance_id", message.instance)
         .text("@kind", message.kind().to_owned())
         .text("@payload", message.payload.as_str())
@@ -333,22 +312,4 @@ pub(super) async fn enqueue(
         _ => provider.wakeups.message(item, message.instance),
     }
     Ok(())
-}
-
-/// A renewal is repeated for as long as the lease can last: giving up early would cancel an
-/// activity, and lose its result, over a failure that may be gone in a moment.
-pub(super) fn renewal(extend_for: Duration) -> Retry {
-    Retry::repeatable(extend_for.clamp(Duration::from_secs(1), Duration::from_secs(60)))
-}
-
-/// A token that nobody has used before.
-pub(super) fn new_token() -> String {
-    uuid::Uuid::new_v4().to_string()
-}
-
-/// When the database expects the next work, on this process's clock.
-pub(super) fn next_ready(header: &Record) -> Result<Option<Instant>, CallError> {
-    let millis = header.opt_count("next_ready_in_ms")?;
-    // A millisecond more, so that the query does not come too early by rounding.
-    Ok(millis.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms + 1))))
 }

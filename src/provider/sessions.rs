@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::MssqlProvider;
-use super::orchestration::{SHORT_BUDGET, renewal};
 use crate::codec;
 use crate::error::CallError;
 use crate::procedure::Call;
@@ -18,7 +17,8 @@ pub(super) async fn renew(
     if owner_ids.is_empty() {
         return Ok(0);
     }
-    let call = Call::settle("renew_session_lock", renewal(extend_for))
+    // When the leases began is not known here. The runtime renews them some time before they end.
+    let call = Call::settle("renew_session_lock", Retry::renewal(extend_for / 4))
         .text("@owner_ids", codec::texts(owner_ids)?)
         .millis("@extend_ms", extend_for)
         .millis("@idle_timeout_ms", idle_timeout);
@@ -29,11 +29,8 @@ pub(super) async fn cleanup(
     provider: &MssqlProvider,
     idle_timeout: Duration,
 ) -> Result<usize, CallError> {
-    let call = Call::dispatch(
-        "cleanup_orphaned_sessions",
-        Retry::when_undone(SHORT_BUDGET),
-    )
-    .millis("@idle_timeout_ms", idle_timeout);
+    let call = Call::dispatch("cleanup_orphaned_sessions", Retry::when_undone())
+        .millis("@idle_timeout_ms", idle_timeout);
     count(provider, &call, "removed").await
 }
 

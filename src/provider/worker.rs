@@ -3,26 +3,23 @@
 use std::time::Duration;
 
 use duroxide::providers::{SessionFetchConfig, TagFilter, WorkItem};
-use tokio::time::Instant;
 
 use super::MssqlProvider;
-use super::orchestration::{Polled, SHORT_BUDGET, new_token, next_ready, renewal};
+use super::claims::{Claimed, Polled};
+use super::leases::Queue;
+use super::polling;
 use crate::codec;
 use crate::error::CallError;
 use crate::procedure::Call;
 use crate::retry::Retry;
-use crate::wakeup::{Woken, WorkerInterest};
-
-/// How long an ack is repeated. The runtime does not repeat it, and runs the activity again
-/// when it fails, so it is worth being stubborn; a lost lease ends the repetition by itself.
-const ACK_BUDGET: Duration = Duration::from_secs(15);
+use crate::wakeup::WorkerInterest;
 
 type Fetched = (WorkItem, String, u32);
 
 pub(super) async fn enqueue(provider: &MssqlProvider, item: &WorkItem) -> Result<(), CallError> {
     let items = codec::worker_items(std::slice::from_ref(item))?;
-    let call = Call::dispatch("enqueue_for_worker", Retry::when_undone(SHORT_BUDGET))
-        .opt_text("@worker_items", items);
+    let call =
+        Call::dispatch("enqueue_for_worker", Retry::when_undone()).opt_text("@worker_items", items);
     provider.database.execute(&call).await?;
     provider.wakeups.work(item, Duration::ZERO);
     Ok(())
@@ -38,33 +35,14 @@ pub(super) async fn fetch(
     if *tag_filter == TagFilter::None {
         return Ok(None);
     }
-    let deadline = Instant::now() + poll_timeout.min(Duration::from_secs(24 * 60 * 60));
     let query = Query::new(lock_timeout, session, tag_filter)?;
-    let repoll = provider.repoll().filter(|_| !poll_timeout.is_zero());
-    let Some(repoll) = repoll else {
-        return Ok(match query.poll(provider).await? {
-            Polled::Found(found) => Some(found),
-            Polled::Empty(_) => None,
-        });
-    };
     let interest = WorkerInterest {
         tags: tag_filter.clone(),
         session_owner: session.map(|session| session.owner_id.clone()),
     };
-    let mut place = provider.wakeups.workers.join(interest, repoll);
-    loop {
-        match query.poll(provider).await? {
-            Polled::Found(found) => {
-                place.found();
-                return Ok(Some(found));
-            }
-            Polled::Empty(next_ready) => {
-                if place.wait(deadline, next_ready).await == Woken::TimedOut {
-                    return Ok(None);
-                }
-            }
-        }
-    }
+    let line = &provider.wakeups.workers;
+    let ask = || query.poll(provider);
+    polling::until_found(line, interest, provider.repoll(), poll_timeout, ask).await
 }
 
 /// The question a fetch asks, possibly several times.
@@ -100,34 +78,36 @@ impl<'a> Query<'a> {
     }
 
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {
-        let mut call = Call::dispatch("fetch_work_item", Retry::when_undone(SHORT_BUDGET))
-            .text("@lock_token", new_token())
+        let mut call = Call::dispatch("fetch_work_item", Retry::fetch())
             .millis("@lock_timeout_ms", self.lock_timeout)
             .flag("@include_untagged", self.include_untagged)
             .flag("@any_tag", self.any_tag)
-            .opt_text("@tags", self.tags.as_deref());
+            .opt_text("@tags", self.tags.clone());
         if let Some(session) = self.session {
             call = call
-                .text("@session_owner", session.owner_id.as_str())
+                .text("@session_owner", session.owner_id.clone())
                 .millis("@session_timeout_ms", session.lock_timeout);
         }
-        let mut sets = provider.database.execute(&call).await?;
-        let header = sets.row()?;
-        if header.int("found")? == 0 {
-            return Ok(Polled::Empty(next_ready(&header)?));
-        }
+        let claims = &provider.claims;
+        let Claimed { header, claim, .. } =
+            match claims.fetch(Queue::Work, self.lock_timeout, call).await? {
+                Polled::Found(claimed) => claimed,
+                Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
+            };
         // An item that this build cannot read keeps its lease: given back, it would be the next
         // to be fetched again, before all others. A newer build may read it when the lease ends.
-        let item = codec::decode_work_item(header.text("payload")?)?;
+        let item = match codec::decode_work_item(header.text("payload")?) {
+            Ok(item) => item,
+            Err(error) => {
+                claim.take();
+                return Err(error);
+            }
+        };
         if let WorkItem::ActivityExecute { instance, .. } = &item {
             provider.expected_reads.expect(instance);
         }
         let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
-        Ok(Polled::Found((
-            item,
-            header.text("lock_token")?.to_owned(),
-            attempts,
-        )))
+        Ok(Polled::Found((item, claim.take(), attempts)))
     }
 }
 
@@ -137,7 +117,7 @@ pub(super) async fn ack(
     completion: Option<&WorkItem>,
 ) -> Result<(), CallError> {
     let mut call =
-        Call::settle("ack_work_item", Retry::repeatable(ACK_BUDGET)).text("@lock_token", token);
+        Call::settle("ack_work_item", provider.claims.settlement(token)).text("@lock_token", token);
     let message = completion.map(completed).transpose()?;
     if let Some(message) = &message {
         call = call
@@ -145,7 +125,7 @@ pub(super) async fn ack(
             .text("@kind", message.kind().to_owned())
             .text("@payload", message.payload.as_str());
     }
-    provider.database.execute(&call).await?;
+    provider.claims.settle(token, &call).await?;
     if let Some(message) = &message {
         provider.wakeups.orchestration_ready(message.instance);
     }
@@ -169,11 +149,10 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::settle("renew_work_item_lock", renewal(extend_for))
+    let call = Call::settle("renew_work_item_lock", provider.claims.renewal(token))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);
-    provider.database.execute(&call).await?;
-    Ok(())
+    provider.claims.renew(token, extend_for, &call).await
 }
 
 pub(super) async fn abandon(
@@ -182,12 +161,11 @@ pub(super) async fn abandon(
     delay: Option<Duration>,
     ignore_attempt: bool,
 ) -> Result<(), CallError> {
-    let mut call = Call::settle("abandon_work_item", Retry::repeatable(SHORT_BUDGET))
+    let mut call = Call::settle("abandon_work_item", provider.claims.settlement(token))
         .text("@lock_token", token)
         .flag("@ignore_attempt", ignore_attempt);
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.database.execute(&call).await?;
-    Ok(())
+    provider.claims.settle(token, &call).await
 }

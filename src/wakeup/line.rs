@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::retry::jittered;
+use crate::time::jittered;
 
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
@@ -125,7 +125,7 @@ impl<I: Interest> State<I> {
         if schedule.next_at > now {
             return Next::SleepUntil(schedule.next_at);
         }
-        schedule.interval = (schedule.interval * 2).min(repoll_max);
+        schedule.interval = schedule.interval.saturating_mul(2).min(repoll_max);
         schedule.next_at = now + jittered(schedule.interval);
         place.in_hand = Some(Signal::Look);
         if let Some(waiter) = self.waiter(place.id) {

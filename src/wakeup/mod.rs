@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use duroxide::providers::{TagFilter, WorkItem};
 use tokio::time::Instant;
 
+use crate::time::after;
 use held::Held;
 pub(crate) use line::{Interest, Line, Repoll, Woken};
 
@@ -167,11 +168,6 @@ impl Wakeups {
             self.workers.signal(work);
         }
     }
-}
-
-/// The moment after `lease`; leases beyond a day are as good as a day for a courtesy.
-fn after(lease: Duration) -> Instant {
-    Instant::now() + lease.min(Duration::from_secs(24 * 60 * 60))
 }
 
 /// Time from now until a moment given in milliseconds since 1970.

@@ -16,6 +16,8 @@ mod permissions;
 mod procedures;
 mod roundtrips;
 mod scripts;
+mod shutdown;
+mod silence;
 mod startup_errors;
 mod support;
 mod transactions;

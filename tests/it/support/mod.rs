@@ -3,5 +3,6 @@
 pub mod database;
 pub mod items;
 pub mod proxy;
+pub mod random;
 pub mod runtime;
 pub mod wait;

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -25,6 +26,10 @@ pub enum Fault {
     CutAfter,
     /// The server never sees the request; the client gets this error number and severity.
     Error(u32, u8),
+    /// The request is swallowed, and so is everything else on this connection, which stays open.
+    SilentBefore,
+    /// The server does the work; its answer is swallowed, and so is everything else.
+    SilentAfter,
 }
 
 #[derive(Default)]
@@ -35,6 +40,12 @@ struct Plan {
     cut_every: Option<u64>,
     requests: u64,
     calls: HashMap<String, u64>,
+    /// The open connections: true for those that swallow everything.
+    connections: Vec<Weak<AtomicBool>>,
+    /// Whether new connections swallow everything, the login included.
+    mutes_new: bool,
+    /// How long every answer is held back.
+    delay: Duration,
 }
 
 /// A running proxy. It ends with the test's runtime.
@@ -92,6 +103,31 @@ impl Proxy {
         self.plan().cut_every = n;
     }
 
+    /// Every connection that is open now swallows everything from now on; new ones work.
+    pub fn silence_all(&self) {
+        let connections = self.plan().connections.clone();
+        for muted in connections.iter().filter_map(Weak::upgrade) {
+            muted.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether new connections are silent from the start.
+    pub fn mute_new(&self, mutes_new: bool) {
+        self.plan().mutes_new = mutes_new;
+    }
+
+    /// How many open connections are silent.
+    pub fn muted(&self) -> usize {
+        let connections = self.plan().connections.clone();
+        let open = connections.iter().filter_map(Weak::upgrade);
+        open.filter(|muted| muted.load(Ordering::SeqCst)).count()
+    }
+
+    /// Holds every answer back for this long.
+    pub fn delay(&self, delay: Duration) {
+        self.plan().delay = delay;
+    }
+
     /// Requests of any kind since the last call of this function.
     pub fn take_requests(&self) -> u64 {
         std::mem::take(&mut self.plan().requests)
@@ -113,6 +149,23 @@ fn server_of(url: &str) -> String {
     format!("{host}:{port}")
 }
 
+/// The state of one connection.
+#[derive(Default)]
+struct Line {
+    /// Break when the server answers.
+    cut_on_reply: AtomicBool,
+    /// Swallow the server's answers.
+    mute_on_reply: AtomicBool,
+    /// Swallow everything.
+    muted: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn is_muted(&self) -> bool {
+        self.muted.load(Ordering::SeqCst)
+    }
+}
+
 async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
     let Ok(server) = TcpStream::connect(upstream).await else {
         return;
@@ -121,15 +174,20 @@ async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let to_client = Arc::new(tokio::sync::Mutex::new(to_client));
-    let cut_on_reply = Arc::new(AtomicBool::new(false));
+    let line = Line::default();
+    {
+        let mut plan = plan.lock().expect("nothing panics while it holds this");
+        line.muted.store(plan.mutes_new, Ordering::SeqCst);
+        plan.connections.push(Arc::downgrade(&line.muted));
+    }
     let requests = forward_requests(
         from_client,
         to_server,
         to_client.clone(),
-        plan,
-        &cut_on_reply,
+        plan.clone(),
+        &line,
     );
-    let replies = forward_replies(from_server, to_client.clone(), &cut_on_reply);
+    let replies = forward_replies(from_server, to_client.clone(), &plan, &line);
     // Whichever side ends first, both sockets are closed.
     tokio::select! {
         _ = requests => {}
@@ -140,12 +198,28 @@ async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
 async fn forward_replies(
     mut from: OwnedReadHalf,
     to: Arc<tokio::sync::Mutex<OwnedWriteHalf>>,
-    cut: &AtomicBool,
+    plan: &Mutex<Plan>,
+    line: &Line,
 ) -> std::io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let n = from.read(&mut buffer).await?;
-        if n == 0 || cut.load(Ordering::SeqCst) {
+        let delay = plan
+            .lock()
+            .expect("nothing panics while it holds this")
+            .delay;
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        if line.is_muted() || line.mute_on_reply.load(Ordering::SeqCst) {
+            // The client must not see that the server has hung up.
+            line.muted.store(true, Ordering::SeqCst);
+            if n == 0 {
+                std::future::pending::<()>().await;
+            }
+            continue;
+        }
+        if n == 0 || line.cut_on_reply.load(Ordering::SeqCst) {
             return Ok(());
         }
         to.lock().await.write_all(&buffer[..n]).await?;
@@ -157,7 +231,7 @@ async fn forward_requests(
     mut to: OwnedWriteHalf,
     reply: Arc<tokio::sync::Mutex<OwnedWriteHalf>>,
     plan: Arc<Mutex<Plan>>,
-    cut_on_reply: &AtomicBool,
+    line: &Line,
 ) -> std::io::Result<()> {
     let mut is_first_packet = true;
     let mut swallow = None;
@@ -165,12 +239,20 @@ async fn forward_requests(
         let frame = read_frame(&mut from).await?;
         let is_last_packet = frame[1] & STATUS_END_OF_MESSAGE != 0;
         let is_request = frame[0] == PACKET_RPC || frame[0] == PACKET_BATCH;
+        if line.is_muted() {
+            continue;
+        }
         if is_request && is_first_packet {
             match decide(&plan, &frame) {
                 None => {}
                 Some(Fault::CutBefore) => return Ok(()),
-                Some(Fault::CutAfter) => cut_on_reply.store(true, Ordering::SeqCst),
+                Some(Fault::CutAfter) => line.cut_on_reply.store(true, Ordering::SeqCst),
                 Some(Fault::Error(number, severity)) => swallow = Some((number, severity)),
+                Some(Fault::SilentBefore) => {
+                    line.muted.store(true, Ordering::SeqCst);
+                    continue;
+                }
+                Some(Fault::SilentAfter) => line.mute_on_reply.store(true, Ordering::SeqCst),
             }
         }
         is_first_packet = is_last_packet || !is_request;

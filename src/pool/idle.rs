@@ -1,0 +1,200 @@
+//! The connections that nobody uses now, and which of them are still to be trusted.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::dial::Connection;
+
+/// A connection and what is known of it.
+pub(super) struct Pooled<C = Connection> {
+    pub(super) connection: C,
+    /// When it was opened.
+    opened_at: Instant,
+    /// When the server last answered on it.
+    pub(super) heard_at: Instant,
+    idle_since: Instant,
+}
+
+impl<C> Pooled<C> {
+    pub(super) fn new(connection: C) -> Self {
+        let now = Instant::now();
+        Self {
+            connection,
+            opened_at: now,
+            heard_at: now,
+            idle_since: now,
+        }
+    }
+}
+
+/// What can be seen of a connection without asking its server.
+pub(super) trait Visible {
+    /// The server has hung up.
+    fn is_closed(&self) -> bool;
+}
+
+impl Visible for Connection {
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+}
+
+/// Idle connections, the last used at the back: it is taken first, so that the others grow old
+/// and go.
+pub(super) struct Idle<C = Connection> {
+    connections: Vec<Pooled<C>>,
+    max_lifetime: Duration,
+    /// Connections that were opened before this lead to a server that lost the database.
+    moved_at: Option<Instant>,
+    /// Connections that were last heard before this may be dead.
+    silent_at: Option<Instant>,
+}
+
+impl<C: Visible> Idle<C> {
+    pub(super) fn new(max_lifetime: Duration) -> Self {
+        Self {
+            connections: Vec::new(),
+            max_lifetime,
+            moved_at: None,
+            silent_at: None,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn is_trusted(&self, pooled: &Pooled<C>) -> bool {
+        self.moved_at.is_none_or(|at| pooled.opened_at > at)
+            && self.silent_at.is_none_or(|at| pooled.heard_at > at)
+            && pooled.opened_at.elapsed() < self.max_lifetime
+    }
+
+    /// Keeps a connection for the next caller, if it can be trusted.
+    pub(super) fn put(&mut self, mut pooled: Pooled<C>) {
+        if self.is_trusted(&pooled) {
+            pooled.idle_since = Instant::now();
+            self.connections.push(pooled);
+        }
+    }
+
+    /// The connection to use next.
+    pub(super) fn take(&mut self) -> Option<Pooled<C>> {
+        while let Some(pooled) = self.connections.pop() {
+            if self.is_trusted(&pooled) && !pooled.connection.is_closed() {
+                return Some(pooled);
+            }
+        }
+        None
+    }
+
+    /// A request that was sent at this moment was not answered. Returns what has to be closed.
+    pub(super) fn distrust_silent(&mut self, asked_at: Instant) -> Vec<Pooled<C>> {
+        self.silent_at = self.silent_at.max(Some(asked_at));
+        self.distrusted()
+    }
+
+    /// A request that was sent at this moment was told that the database has moved. Returns what
+    /// has to be closed.
+    pub(super) fn distrust_opened_before(&mut self, asked_at: Instant) -> Vec<Pooled<C>> {
+        self.moved_at = self.moved_at.max(Some(asked_at));
+        self.distrusted()
+    }
+
+    fn distrusted(&mut self) -> Vec<Pooled<C>> {
+        let all = std::mem::take(&mut self.connections);
+        let (kept, dropped) = all.into_iter().partition(|pooled| self.is_trusted(pooled));
+        self.connections = kept;
+        dropped
+    }
+
+    /// Takes out what is too old, or has been idle for too long and is more than `keep`.
+    pub(super) fn expire(&mut self, idle_timeout: Duration, keep: usize) -> Vec<Pooled<C>> {
+        let mut expired = self.distrusted();
+        // The longest idle ones are at the front.
+        while self.connections.len() > keep
+            && let Some(first) = self.connections.first()
+            && first.idle_since.elapsed() >= idle_timeout
+        {
+            expired.push(self.connections.remove(0));
+        }
+        expired
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fake(&'static str);
+    impl Visible for Fake {
+        fn is_closed(&self) -> bool {
+            self.0 == "closed"
+        }
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn names(mut idle: Idle<Fake>) -> Vec<&'static str> {
+        std::iter::from_fn(|| idle.take().map(|pooled| pooled.connection.0)).collect()
+    }
+
+    async fn two() -> Idle<Fake> {
+        let mut idle = Idle::new(HOUR);
+        idle.put(Pooled::new(Fake("old")));
+        tokio::time::advance(MINUTE).await;
+        idle.put(Pooled::new(Fake("new")));
+        tokio::time::advance(MINUTE).await;
+        idle
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn last_used_connection_is_taken_first_and_closed_ones_are_left_out() {
+        let mut idle = two().await;
+        idle.put(Pooled::new(Fake("closed")));
+        assert_eq!(names(idle), ["new", "old"]);
+    }
+
+    /// The connection that found out is not among them; those of its age and older are closed.
+    #[tokio::test(start_paused = true)]
+    async fn connections_from_before_a_move_are_closed() {
+        let mut idle = two().await;
+        let asked_at = Instant::now();
+        tokio::time::advance(MINUTE).await;
+        idle.put(Pooled::new(Fake("after")));
+        assert_eq!(idle.distrust_opened_before(asked_at).len(), 2);
+        assert_eq!(names(idle), ["after"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_answered_after_a_silent_request_are_kept() {
+        let mut idle = two().await;
+        let asked_at = Instant::now();
+        tokio::time::advance(MINUTE).await;
+        let mut answering = idle.take().unwrap();
+        answering.heard_at = Instant::now();
+        idle.put(answering);
+        assert_eq!(idle.distrust_silent(asked_at).len(), 1);
+        assert_eq!(names(idle), ["new"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_that_comes_back_too_late_is_not_kept() {
+        let mut idle = two().await;
+        let borrowed = idle.take().unwrap();
+        idle.distrust_opened_before(Instant::now());
+        idle.put(borrowed);
+        assert_eq!(idle.len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_connections_expire_down_to_the_minimum() {
+        let mut idle = two().await;
+        assert_eq!(idle.expire(2 * MINUTE, 1).len(), 1);
+        assert_eq!(idle.expire(2 * MINUTE, 1).len(), 0);
+        tokio::time::advance(HOUR).await;
+        assert_eq!(idle.expire(Duration::MAX, 1).len(), 1, "too old");
+    }
+}

@@ -1,0 +1,160 @@
+//! Who may use how many of the connections.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Who asks for a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Acks, abandons and renewals: what a lease depends on. About a quarter of the connections
+    /// are for them alone, and they may use the others as well.
+    Settle,
+    /// Fetches and messages: the work itself.
+    Dispatch,
+    /// Reads by clients and administrators. They get about half of what the dispatchers have, so
+    /// that polling clients cannot keep the work waiting.
+    Client,
+}
+
+/// The right to one connection, from the moment it is looked for or opened until it is given
+/// back. There are as many places as the pool may have connections.
+pub(crate) struct Place {
+    _connection: OwnedSemaphorePermit,
+    _client: Option<OwnedSemaphorePermit>,
+}
+
+/// All places.
+pub(super) struct Lanes {
+    reserved: Arc<Semaphore>,
+    common: Arc<Semaphore>,
+    clients: Arc<Semaphore>,
+}
+
+/// How many places there are of each kind. Clients use common ones.
+#[derive(Debug, PartialEq, Eq)]
+struct Shares {
+    reserved: usize,
+    common: usize,
+    clients: usize,
+}
+
+fn shares(pool_max: u32) -> Shares {
+    let all = pool_max as usize;
+    // A single connection is everybody's.
+    let reserved = if all < 2 { 0 } else { (all / 4).max(1) };
+    let common = all - reserved;
+    Shares {
+        reserved,
+        common,
+        clients: (common / 2).max(1),
+    }
+}
+
+impl Lanes {
+    pub(super) fn new(pool_max: u32) -> Self {
+        let shares = shares(pool_max);
+        Self {
+            reserved: Arc::new(Semaphore::new(shares.reserved)),
+            common: Arc::new(Semaphore::new(shares.common)),
+            clients: Arc::new(Semaphore::new(shares.clients)),
+        }
+    }
+
+    /// Waits for a place. `None` never comes: the semaphores are not closed.
+    pub(super) async fn place(&self, lane: Lane) -> Option<Place> {
+        match lane {
+            Lane::Settle => {
+                let reserved = self.reserved.clone().acquire_owned();
+                let common = self.common.clone().acquire_owned();
+                let connection = tokio::select! {
+                    biased;
+                    place = reserved => place,
+                    place = common => place,
+                };
+                Place::new(connection.ok()?, None)
+            }
+            Lane::Dispatch => Place::new(self.common.clone().acquire_owned().await.ok()?, None),
+            Lane::Client => {
+                let client = self.clients.clone().acquire_owned().await.ok()?;
+                let connection = self.common.clone().acquire_owned().await.ok()?;
+                Place::new(connection, Some(client))
+            }
+        }
+    }
+
+    /// A place that is free now, of those that everybody may use.
+    pub(super) fn common_place(&self) -> Option<Place> {
+        Place::new(self.common.clone().try_acquire_owned().ok()?, None)
+    }
+
+    /// A place that is free now, for a caller that already has one and waits for its connection
+    /// to be opened.
+    pub(super) fn second_place(&self, lane: Lane) -> Option<Place> {
+        match lane {
+            Lane::Settle => match self.reserved.clone().try_acquire_owned() {
+                Ok(place) => Place::new(place, None),
+                Err(_) => self.common_place(),
+            },
+            Lane::Dispatch => self.common_place(),
+            Lane::Client => {
+                let client = self.clients.clone().try_acquire_owned().ok()?;
+                let connection = self.common.clone().try_acquire_owned().ok()?;
+                Place::new(connection, Some(client))
+            }
+        }
+    }
+}
+
+impl Place {
+    fn new(connection: OwnedSemaphorePermit, client: Option<OwnedSemaphorePermit>) -> Option<Self> {
+        Some(Self {
+            _connection: connection,
+            _client: client,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn every_lane_has_places_that_the_ones_below_cannot_take() {
+        assert_eq!(
+            shares(20),
+            Shares {
+                reserved: 5,
+                common: 15,
+                clients: 7
+            }
+        );
+        for pool_max in 1..200 {
+            let shares = shares(pool_max);
+            assert_eq!(shares.reserved + shares.common, pool_max as usize);
+            assert!(shares.clients >= 1 && shares.common >= 1);
+            assert!(pool_max < 2 || shares.reserved >= 1, "{pool_max}");
+            assert!(pool_max < 3 || shares.clients < shares.common, "{pool_max}");
+        }
+    }
+
+    #[tokio::test]
+    async fn acks_find_a_place_when_everybody_else_waits() {
+        let lanes = Lanes::new(4);
+        let client = lanes.place(Lane::Client).await;
+        assert!(lanes.place(Lane::Client).now_or_never().is_none());
+        let fetches = [
+            lanes.place(Lane::Dispatch).await,
+            lanes.place(Lane::Dispatch).await,
+        ];
+        assert!(lanes.place(Lane::Dispatch).now_or_never().is_none());
+        let ack = lanes.place(Lane::Settle).now_or_never();
+        assert!(ack.is_some(), "a reserved place");
+        assert!(lanes.place(Lane::Settle).now_or_never().is_none());
+        drop((client, fetches));
+        assert!(lanes.place(Lane::Settle).now_or_never().is_some());
+        drop(ack);
+    }
+}

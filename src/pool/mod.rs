@@ -1,0 +1,235 @@
+//! The connections: opened when needed, checked without a round trip, and thrown away when they
+//! can no longer be trusted.
+
+mod idle;
+mod lanes;
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+use crate::connect_error::startup_error;
+use crate::dial::{Connection, Dialer};
+use crate::error::CallError;
+use crate::options::Options;
+use crate::retry::Retry;
+use idle::{Idle, Pooled};
+use lanes::Lanes;
+pub(crate) use lanes::{Lane, Place};
+
+/// How often idle connections are looked through.
+const HOUSEKEEPING: Duration = Duration::from_secs(30);
+
+/// All connections of a provider.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: Arc<Options>,
+    dialer: Dialer,
+    lanes: Lanes,
+    idle: Mutex<Idle>,
+    /// A connection came back; whoever waits for one to be opened may take it instead.
+    returned: Notify,
+    /// The reason of the last failed attempt to connect, for callers that wait in vain.
+    last_error: Mutex<Option<String>>,
+}
+
+impl Pool {
+    /// Opens the first connection to learn whether the settings work, waiting for a database
+    /// that is starting, and then warms the pool.
+    pub(crate) async fn open(options: Arc<Options>) -> Result<Self, CallError> {
+        let shared = Arc::new(Shared {
+            dialer: Dialer::new(options.clone()),
+            lanes: Lanes::new(options.pool_max),
+            idle: Mutex::new(Idle::new(options.max_lifetime)),
+            returned: Notify::new(),
+            last_error: Mutex::default(),
+            options: options.clone(),
+        });
+        let first = Retry::repeatable(options.startup_timeout)
+            .run(|_| async {
+                let dialled = shared.dial().await;
+                dialled.map_err(|error| startup_error(&options, error))
+            })
+            .await?;
+        shared.idle().put(Pooled::new(first));
+        shared.refill();
+        tokio::spawn(keep_house(Arc::downgrade(&shared)));
+        Ok(Self { shared })
+    }
+
+    /// Borrows a connection within `limit`, and within the limit that is set for all callers.
+    pub(crate) async fn get(&self, lane: Lane, limit: Duration) -> Result<Borrowed, CallError> {
+        let limit = limit.min(self.shared.options.acquire_timeout);
+        match tokio::time::timeout(limit, self.shared.get(lane)).await {
+            Ok(result) => result,
+            Err(_) => Err(self.shared.timed_out(limit)),
+        }
+    }
+}
+
+impl Shared {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn dial(&self) -> Result<Connection, CallError> {
+        let result = self.dialer.dial().await;
+        let reason = result.as_ref().err().map(ToString::to_string);
+        *self
+            .last_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = reason;
+        result
+    }
+
+    fn timed_out(&self, after: Duration) -> CallError {
+        let last_error = self
+            .last_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        CallError::PoolTimeout {
+            after,
+            last_error: last_error.clone(),
+        }
+    }
+
+    async fn get(self: &Arc<Self>, lane: Lane) -> Result<Borrowed, CallError> {
+        let Some(place) = self.lanes.place(lane).await else {
+            return Err(self.timed_out(Duration::ZERO));
+        };
+        let pooled = self.idle().take();
+        if let Some(pooled) = pooled {
+            return Ok(self.lend(pooled, place));
+        }
+        let mut opened = self.open_in_task(place);
+        loop {
+            tokio::select! {
+                biased;
+                opened = &mut opened => {
+                    return opened.unwrap_or_else(|_| Err(self.timed_out(Duration::ZERO)));
+                }
+                () = self.returned.notified() => {}
+            }
+            if let Some(borrowed) = self.second_choice(lane) {
+                return Ok(borrowed);
+            }
+        }
+    }
+
+    /// An idle connection for a caller whose own is still being opened.
+    fn second_choice(self: &Arc<Self>, lane: Lane) -> Option<Borrowed> {
+        let place = self.lanes.second_place(lane)?;
+        let pooled = self.idle().take()?;
+        Some(self.lend(pooled, place))
+    }
+
+    fn lend(self: &Arc<Self>, pooled: Pooled, place: Place) -> Borrowed {
+        Borrowed {
+            pooled: Some(pooled),
+            shared: self.clone(),
+            _place: place,
+        }
+    }
+
+    /// Opens a connection in a task of its own, which keeps the place until it is done: callers
+    /// that give up must not start more attempts than there are places. A connection that nobody
+    /// waits for any more is kept for the next caller.
+    fn open_in_task(
+        self: &Arc<Self>,
+        place: Place,
+    ) -> oneshot::Receiver<Result<Borrowed, CallError>> {
+        let (answer, receiver) = oneshot::channel();
+        let shared = self.clone();
+        tokio::spawn(async move {
+            let result = shared.dial().await;
+            let result = result.map(|opened| shared.lend(Pooled::new(opened), place));
+            drop(answer.send(result));
+        });
+        receiver
+    }
+
+    /// Opens what is missing of the connections that are kept ready.
+    fn refill(self: &Arc<Self>) {
+        let wanted = self.options.pool_min_idle.min(self.options.pool_max) as usize;
+        let missing = wanted.saturating_sub(self.idle().len());
+        for _ in 0..missing {
+            if let Some(place) = self.lanes.common_place() {
+                drop(self.open_in_task(place));
+            }
+        }
+    }
+}
+
+async fn keep_house(shared: Weak<Shared>) {
+    loop {
+        tokio::time::sleep(HOUSEKEEPING).await;
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        let options = &shared.options;
+        let keep = options.pool_min_idle as usize;
+        let expired = shared.idle().expire(options.idle_timeout, keep);
+        drop(expired);
+        shared.refill();
+    }
+}
+
+/// A connection on loan, with its place. It goes back by itself when it is dropped, unless a
+/// request on it is unfinished.
+pub(crate) struct Borrowed {
+    /// Empty only while it is dropped.
+    pooled: Option<Pooled>,
+    shared: Arc<Shared>,
+    /// Goes last: whoever gets the place next finds the connection.
+    _place: Place,
+}
+
+impl Borrowed {
+    /// The connection itself.
+    pub(crate) fn connection(&mut self) -> Result<&mut Connection, CallError> {
+        match &mut self.pooled {
+            Some(pooled) => Ok(&mut pooled.connection),
+            None => Err(self.shared.timed_out(Duration::ZERO)),
+        }
+    }
+
+    /// The server has answered on this connection.
+    pub(crate) fn heard(&mut self) {
+        if let Some(pooled) = &mut self.pooled {
+            pooled.heard_at = Instant::now();
+        }
+    }
+
+    /// A request of that moment was not answered in time. What has been as quiet since then may be
+    /// as dead, so it is not used again; a connection that answered meanwhile is.
+    pub(crate) fn silent(&self, asked_at: Instant) -> CallError {
+        let dropped = self.shared.idle().distrust_silent(asked_at);
+        drop(dropped);
+        CallError::Timeout {
+            after: asked_at.elapsed(),
+        }
+    }
+
+    /// The server said, to a request of that moment, that the database has moved: whatever was
+    /// opened before leads to the same place.
+    pub(crate) fn moved(&self, asked_at: Instant) {
+        let dropped = self.shared.idle().distrust_opened_before(asked_at);
+        drop(dropped);
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        if let Some(pooled) = self.pooled.take()
+            && !pooled.connection.in_flight
+        {
+            self.shared.idle().put(pooled);
+            self.shared.returned.notify_one();
+        }
+    }
+}

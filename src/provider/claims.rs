@@ -1,0 +1,220 @@
+//! Claims: a fetch runs to its end in a task of its own, and a claim that nobody takes is given
+//! back.
+//!
+//! A caller may drop its fetch at any moment, and the runtime does so when it is shut down. The
+//! request is on its way then, and the server commits the claim; without its answer nobody could
+//! give it back, and the item would be stuck for the length of its lease.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+use super::leases::{Leases, Queue};
+use crate::error::CallError;
+use crate::procedure::{Call, Database, Record, ResultSets};
+use crate::retry::Retry;
+use crate::time::after;
+use crate::wakeup::Wakeups;
+
+/// What is left of a lease that is not known here is taken for this much.
+const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
+/// How long a provider that is closed waits for its claims and leases to be given back.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// The claims and leases of one provider.
+pub(crate) struct Claims {
+    database: Arc<Database>,
+    wakeups: Arc<Wakeups>,
+    pub(super) leases: Leases,
+    /// Fetches under way, and claims that are being given back.
+    tasks: TaskTracker,
+}
+
+/// What a fetch learned from the database.
+pub(super) enum Polled<T> {
+    Found(T),
+    /// Nothing is ready; something known becomes ready at this time.
+    Empty(Option<Instant>),
+}
+
+/// The answer to a fetch that found something.
+pub(super) struct Claimed {
+    pub(super) header: Record,
+    pub(super) rest: ResultSets,
+    pub(super) claim: Claim,
+}
+
+/// A lease that nobody has taken over yet. Dropping it gives it back.
+pub(super) struct Claim {
+    claims: Arc<Claims>,
+    queue: Queue,
+    token: String,
+    is_taken: bool,
+    runtime: Handle,
+}
+
+impl Claim {
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The caller has the item, and settles the lease from here on.
+    pub(super) fn take(mut self) -> String {
+        self.is_taken = true;
+        std::mem::take(&mut self.token)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.is_taken {
+            let (claims, queue) = (self.claims.clone(), self.queue);
+            let token = std::mem::take(&mut self.token);
+            let task = async move { claims.give_back(queue, &token).await };
+            self.claims.tasks.spawn_on(task, &self.runtime);
+        }
+    }
+}
+
+impl Claims {
+    pub(super) fn new(database: Arc<Database>, wakeups: Arc<Wakeups>) -> Arc<Self> {
+        Arc::new(Self {
+            database,
+            wakeups,
+            leases: Leases::default(),
+            tasks: TaskTracker::new(),
+        })
+    }
+
+    /// Asks for an item. The call is given its token here.
+    pub(super) async fn fetch(
+        self: &Arc<Self>,
+        queue: Queue,
+        lease: Duration,
+        call: Call<'static>,
+    ) -> Result<Polled<Claimed>, CallError> {
+        let (answer, answered) = oneshot::channel();
+        let claims = self.clone();
+        self.tasks.spawn(async move {
+            // An answer that nobody waits for is dropped here, and with it the claim.
+            drop(answer.send(claims.claim(queue, lease, call).await));
+        });
+        answered.await.unwrap_or_else(|_| {
+            Err(CallError::Connection {
+                reason: "the task of a fetch ended without an answer".to_owned(),
+                sent: true,
+            })
+        })
+    }
+
+    async fn claim(
+        self: &Arc<Self>,
+        queue: Queue,
+        lease: Duration,
+        call: Call<'static>,
+    ) -> Result<Polled<Claimed>, CallError> {
+        let asked_at = Instant::now();
+        let call = call.text("@lock_token", uuid::Uuid::new_v4().to_string());
+        let mut rest = self.database.execute(&call).await?;
+        let header = rest.row()?;
+        if header.int("found")? == 0 {
+            return Ok(Polled::Empty(next_ready(&header)?));
+        }
+        let token = header.text("lock_token")?.to_owned();
+        self.leases.begin(&token, queue, asked_at, lease);
+        let claim = Claim {
+            claims: self.clone(),
+            queue,
+            token,
+            is_taken: false,
+            runtime: Handle::current(),
+        };
+        Ok(Polled::Found(Claimed {
+            header,
+            rest,
+            claim,
+        }))
+    }
+
+    /// Gives an item back as if it had not been fetched.
+    async fn give_back(&self, queue: Queue, token: &str) {
+        let procedure = match queue {
+            Queue::Orchestrations => "abandon_orchestration_item",
+            Queue::Work => "abandon_work_item",
+        };
+        let call = Call::settle(procedure, self.settlement(token))
+            .text("@lock_token", token)
+            .flag("@ignore_attempt", true);
+        match self.database.execute(&call).await {
+            Ok(_) => tracing::debug!(procedure, "gave back an item that nobody took"),
+            Err(error) => {
+                tracing::debug!(procedure, %error, "an item that nobody took keeps its lease");
+            }
+        }
+        self.leases.end(token);
+        if queue == Queue::Orchestrations {
+            self.wakeups.turn_abandoned(token, None);
+        }
+    }
+
+    /// How an ack or an abandon of this token is repeated.
+    pub(super) fn settlement(&self, token: &str) -> Retry {
+        Retry::settlement(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
+    }
+
+    /// How a renewal of this token is repeated: for as long as the lease lasts. Giving up early
+    /// would cancel an activity, and lose its result, over a failure that may be gone in a moment.
+    pub(super) fn renewal(&self, token: &str) -> Retry {
+        Retry::renewal(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
+    }
+
+    /// Runs the call that settles a lease. A lease that is settled or lost is forgotten.
+    pub(super) async fn settle(&self, token: &str, call: &Call<'_>) -> Result<(), CallError> {
+        let result = self.database.execute(call).await;
+        match &result {
+            Ok(_) => self.leases.end(token),
+            Err(error) if !error.is_retryable() => self.leases.end(token),
+            Err(_) => {}
+        }
+        result.map(drop)
+    }
+
+    /// Runs the call that extends a lease.
+    pub(super) async fn renew(
+        &self,
+        token: &str,
+        extend_for: Duration,
+        call: &Call<'_>,
+    ) -> Result<(), CallError> {
+        // A repetition extends the lease from a later moment; the first is the safe one.
+        let asked_at = Instant::now();
+        self.database.execute(call).await?;
+        self.leases.extend(token, asked_at, extend_for);
+        Ok(())
+    }
+
+    /// Waits for fetches under way and gives back what is held. False when time ran out.
+    pub(super) async fn close(&self) -> bool {
+        let closing = async {
+            self.tasks.close();
+            self.tasks.wait().await;
+            let held = self.leases.take_all();
+            let held = held
+                .iter()
+                .map(|(queue, token)| self.give_back(*queue, token));
+            futures_util::future::join_all(held).await;
+        };
+        tokio::time::timeout(CLOSING, closing).await.is_ok()
+    }
+}
+
+/// When the database expects the next work, on this process's clock.
+fn next_ready(header: &Record) -> Result<Option<Instant>, CallError> {
+    let millis = header.opt_count("next_ready_in_ms")?;
+    // A millisecond more, so that the query does not come too early by rounding.
+    Ok(millis.map(|millis| after(Duration::from_millis(millis.saturating_add(1)))))
+}

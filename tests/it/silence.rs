@@ -1,0 +1,250 @@
+//! Networks that swallow bytes: a connection stays open and says nothing. Leases survive it, and
+//! the runtime finds another connection.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use duroxide::providers::Provider;
+use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
+use duroxide::runtime::{Runtime, RuntimeOptions};
+use duroxide::{ActivityContext, Client, OrchestrationContext};
+use duroxide_sql::MssqlProvider;
+
+use crate::support::database::TestSchema;
+use crate::support::items::{activity, completed, create, fetch, metadata, start, started};
+use crate::support::proxy::{Fault, Proxy};
+use crate::support::runtime::{PATIENCE, echo_activities};
+use crate::support::wait;
+
+const SILENCE: [Fault; 2] = [Fault::SilentBefore, Fault::SilentAfter];
+/// Far below the 30 s that a command may take.
+const LEASE: Duration = Duration::from_secs(6);
+
+struct Setup {
+    provider: Arc<MssqlProvider>,
+    proxy: Proxy,
+    schema: TestSchema,
+}
+
+async fn setup(pool_max: u32) -> Setup {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let builder = MssqlProvider::builder(proxy.url(schema.url()))
+        .schema(schema.name().as_str())
+        .pool_max(pool_max);
+    let provider = Arc::new(builder.build().await.expect("the provider starts"));
+    Setup {
+        provider,
+        proxy,
+        schema,
+    }
+}
+
+impl Setup {
+    async fn turn(&self) -> String {
+        let provider = &self.provider;
+        provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        let fetched = provider.fetch_orchestration_item(LEASE, Duration::ZERO, None);
+        fetched.await.unwrap().expect("the message is ready").1
+    }
+
+    async fn work(&self) -> String {
+        let provider = &self.provider;
+        provider
+            .enqueue_for_worker(activity("order", 2, ""))
+            .await
+            .unwrap();
+        let filter = duroxide::providers::TagFilter::default();
+        let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, None, &filter);
+        fetched.await.unwrap().expect("the activity is ready").1
+    }
+}
+
+/// A renewal that meets a silent connection takes another before the lease is over.
+#[tokio::test]
+async fn renewals_survive_a_silent_connection() {
+    for fault in SILENCE {
+        let setup = setup(8).await;
+        let token = setup.turn().await;
+        setup.proxy.spoil("renew_orchestration_item_lock", fault);
+        let provider = &setup.provider;
+        let renewed = provider.renew_orchestration_item_lock(&token, LEASE).await;
+        renewed.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        let token = setup.work().await;
+        setup.proxy.spoil("renew_work_item_lock", fault);
+        let renewed = provider.renew_work_item_lock(&token, LEASE).await;
+        renewed.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+    }
+}
+
+/// An ack that meets a silent connection is repeated on another while the lease lasts. If it was
+/// done all the same, the caller hears that the lease is gone, and it was done once.
+#[tokio::test]
+async fn acks_survive_a_silent_connection() {
+    for fault in SILENCE {
+        let is_done = fault == Fault::SilentAfter;
+        let setup = setup(8).await;
+        let provider = &setup.provider;
+        let token = setup.turn().await;
+        setup.proxy.spoil("ack_orchestration_item", fault);
+        let history = vec![started("order", "")];
+        let acked = provider
+            .ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![])
+            .await;
+        assert_eq!(acked.is_err(), is_done, "{acked:?}");
+        assert_eq!(provider.read("order").await.unwrap().len(), 1);
+
+        let token = setup.work().await;
+        setup.proxy.spoil("ack_work_item", fault);
+        let acked = provider
+            .ack_work_item(&token, Some(completed("order", 2, "x")))
+            .await;
+        assert_eq!(acked.is_err(), is_done, "{acked:?}");
+        let (turn, _, _) = fetch(&**provider).await.expect("the completion is there");
+        assert_eq!(turn.messages.len(), 1);
+    }
+}
+
+/// Reads take another connection as well, and a fetch lets its caller try again.
+#[tokio::test]
+async fn reads_and_fetches_do_not_wait_for_a_silent_connection() {
+    let setup = setup(8).await;
+    let provider = &setup.provider;
+    create(&**provider, "order").await;
+    let begun = Instant::now();
+    setup.proxy.spoil("read", Fault::SilentBefore);
+    assert_eq!(provider.read("order").await.unwrap().len(), 1);
+    setup
+        .proxy
+        .spoil("fetch_orchestration_item", Fault::SilentBefore);
+    let fetched = provider.fetch_orchestration_item(LEASE, LEASE, None).await;
+    assert!(fetched.unwrap_err().is_retryable());
+    assert!(fetch(&**provider).await.is_none());
+    assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
+}
+
+/// The connections of the pool all die without a word, as behind a firewall that forgot them. The
+/// runtime gives them up and opens new ones.
+#[tokio::test]
+async fn runtime_works_again_soon_after_all_its_connections_fell_silent() {
+    let setup = setup(8).await;
+    let orchestrations = OrchestrationRegistry::builder()
+        .register(
+            "One",
+            |ctx: OrchestrationContext, input: String| async move {
+                ctx.schedule_activity("Echo", input).await
+            },
+        )
+        .build();
+    let runtime =
+        Runtime::start_with_store(setup.provider.clone(), echo_activities(), orchestrations).await;
+    // A client of its own, so that only the runtime's connections matter.
+    let client = Client::new(Arc::new(setup.schema.provider().await));
+    client.start_orchestration("a", "One", "x").await.unwrap();
+    client.wait_for_orchestration("a", PATIENCE).await.unwrap();
+    setup.proxy.silence_all();
+    let begun = Instant::now();
+    client.start_orchestration("b", "One", "x").await.unwrap();
+    client.wait_for_orchestration("b", PATIENCE).await.unwrap();
+    let deaf = begun.elapsed();
+    println!("the runtime worked again after {deaf:?}");
+    // Less than five on a machine that has nothing else to do.
+    assert!(deaf < Duration::from_secs(12), "{deaf:?}");
+    runtime.shutdown(None).await;
+}
+
+/// An activity that lasts for several leases is run once, whichever of its calls meets a silent
+/// connection.
+#[tokio::test]
+async fn long_activity_survives_a_silent_connection_at_any_of_its_calls() {
+    let calls = [
+        "fetch_work_item",
+        "read",
+        "renew_work_item_lock",
+        "ack_work_item",
+    ];
+    let cases = calls
+        .iter()
+        .flat_map(|call| SILENCE.map(|fault| tokio::spawn(long_activity(call, fault))));
+    for case in cases.collect::<Vec<_>>() {
+        case.await.unwrap();
+    }
+}
+
+async fn long_activity(call: &'static str, fault: Fault) {
+    let setup = setup(8).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (counter, proxy) = (runs.clone(), setup.proxy.clone());
+    let activities = ActivityRegistry::builder()
+        .register("Long", move |_: ActivityContext, input: String| {
+            let proxy = proxy.clone();
+            counter.fetch_add(1, Ordering::SeqCst);
+            async move {
+                let before = proxy.calls("renew_work_item_lock");
+                wait::until("the lease was renewed three times", || async {
+                    proxy.calls("renew_work_item_lock") >= before + 3
+                })
+                .await;
+                Ok(input)
+            }
+        })
+        .build();
+    let orchestrations = OrchestrationRegistry::builder()
+        .register(
+            "One",
+            |ctx: OrchestrationContext, input: String| async move {
+                ctx.schedule_activity("Long", input).await
+            },
+        )
+        .build();
+    let options = RuntimeOptions {
+        worker_lock_timeout: LEASE,
+        ..RuntimeOptions::default()
+    };
+    let store = setup.provider.clone();
+    let runtime = Runtime::start_with_options(store, activities, orchestrations, options).await;
+    let client = Client::new(Arc::new(setup.schema.provider().await));
+    setup.proxy.spoil(call, fault);
+    client.start_orchestration("a", "One", "x").await.unwrap();
+    let ended = client.wait_for_orchestration("a", PATIENCE).await.unwrap();
+    assert!(
+        matches!(&ended, duroxide::OrchestrationStatus::Completed { output, .. } if output == "x"),
+        "{call} {fault:?}: {ended:?}"
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 1, "{call} {fault:?}");
+    runtime.shutdown(None).await;
+}
+
+/// Callers that wait for connections to be opened keep nobody's renewal waiting, though the pool has
+/// no idle connection left.
+#[tokio::test]
+async fn connections_that_do_not_open_leave_a_place_for_renewals() {
+    let setup = setup(4).await;
+    let token = setup.turn().await;
+    setup.proxy.silence_all();
+    setup.proxy.mute_new(true);
+    let waiting: Vec<_> = (0..20)
+        .map(|n| {
+            let provider = setup.provider.clone();
+            tokio::spawn(async move {
+                if n % 2 == 0 {
+                    provider.read("order").await.map(drop)
+                } else {
+                    let fetched = provider.fetch_orchestration_item(LEASE, Duration::ZERO, None);
+                    fetched.await.map(drop)
+                }
+            })
+        })
+        .collect();
+    let dialled = || async { setup.proxy.muted() >= 3 };
+    wait::until("others wait for their connections", dialled).await;
+    setup.proxy.mute_new(false);
+    let renewed = setup.provider.renew_orchestration_item_lock(&token, LEASE);
+    let renewed = tokio::time::timeout(LEASE, renewed).await;
+    renewed.expect("the renewal is not held up").unwrap();
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+}
