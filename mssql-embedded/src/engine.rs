@@ -1,4 +1,4 @@
-//! The engine: the state all sessions share, behind one latch.
+//! The engine: what all sessions share, behind one latch or with a small lock of its own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
+use crate::access::Latch;
+use crate::catalog::{Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
-use crate::controls::Hooks;
 use crate::error::{SqlError, SqlResult};
-use crate::lock::LockManager;
-use crate::session::Module;
-use crate::storage::Store;
+use crate::hooks::Hooks;
+use crate::plan::Module;
+use crate::storage::State;
 use crate::value::Collation;
 
 /// How many dynamic texts are kept compiled.
@@ -32,29 +32,9 @@ pub struct Engine {
     pub(crate) hooks: Hooks,
     /// Compiled texts.
     pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
-    next_spid: AtomicU16,
-}
-
-/// What the latch protects.
-#[derive(Debug, Default)]
-pub struct State {
-    /// Definitions.
-    pub catalog: Catalog,
-    /// Rows.
-    pub store: Store,
-    /// Locks.
-    pub locks: LockManager,
     /// Compiled procedures with the version they were compiled from.
-    pub(crate) modules: HashMap<ObjectId, (u64, Arc<Module>)>,
-    versions: u64,
-}
-
-impl State {
-    /// A version number no definition had before.
-    pub fn next_version(&mut self) -> u64 {
-        self.versions += 1;
-        self.versions
-    }
+    modules: Mutex<HashMap<ObjectId, (u64, Arc<Module>)>>,
+    next_spid: AtomicU16,
 }
 
 /// How an engine starts.
@@ -109,6 +89,11 @@ impl Engine {
         Arc::new(engine)
     }
 
+    /// The latch on what sessions share, not yet taken.
+    pub fn latch(&self) -> Latch<'_> {
+        Latch::new(&self.state, &self.clock)
+    }
+
     /// A session id that no live session has. After 65,000 sessions the numbers come round again; a
     /// test server has not that many at once.
     pub(crate) fn new_session(&self) -> u16 {
@@ -138,6 +123,24 @@ impl Engine {
             2,
             format!("Process ID {spid} is not an active process ID."),
         ))
+    }
+
+    /// The compiled form of a procedure, if it is that of this version.
+    pub(crate) fn module(&self, procedure: ObjectId, version: u64) -> Option<Arc<Module>> {
+        let modules = self.modules.lock();
+        let (of, module) = modules.get(&procedure)?;
+        (*of == version).then(|| Arc::clone(module))
+    }
+
+    /// Keeps the compiled form of a procedure.
+    pub(crate) fn keep_module(&self, procedure: ObjectId, version: u64, module: &Arc<Module>) {
+        let kept = (version, Arc::clone(module));
+        self.modules.lock().insert(procedure, kept);
+    }
+
+    /// Forgets the compiled form of a procedure.
+    pub(crate) fn forget_module(&self, procedure: ObjectId) {
+        self.modules.lock().remove(&procedure);
     }
 
     /// Keeps a compiled text; when there are too many, all are forgotten.

@@ -6,11 +6,16 @@ mod ast;
 mod bind;
 mod catalog;
 mod clock;
+mod context;
 mod controls;
+mod dictionary;
 mod engine;
 mod error;
 mod exec;
+mod fast_map;
 mod func;
+mod hooks;
+mod interrupt;
 mod lock;
 mod parse;
 mod plan;
@@ -21,11 +26,10 @@ mod tds;
 mod tls;
 mod value;
 
-pub use controls::{
-    Controls, Counters, Pause, Rule, Snapshot, StatementCounters, Traffic, Trigger,
-};
+pub use controls::{Controls, Pause, Rule};
 pub use engine::Engine;
 pub use error::SqlError;
+pub use hooks::{Counters, Snapshot, StatementCounters, Traffic, Trigger};
 pub use lock::{LockInfo, LockOwner, LockStatus, Mode, Resource};
 pub use server::{Server, ServerBuilder, StartError};
 pub use tls::Encryption;

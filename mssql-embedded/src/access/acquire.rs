@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{Access, errors};
 use crate::catalog::{ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Interrupt, interrupt_error};
 use crate::lock::{Grip, Mode, Reply, Request, Resource, Span, Verdict, WaitCost};
-use crate::session::Interrupt;
 
 /// How often a waiting session asks whether its client still wants the answer.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(20);
@@ -128,7 +128,7 @@ impl Access<'_, '_> {
 
     /// Waits, without the latch, until the queued request is decided.
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Grip, WaitEnd> {
-        let clock = &self.latch.engine().clock;
+        let clock = self.latch.clock();
         let deadline = timeout.map(|t| clock.elapsed().saturating_add(t));
         let signal = self.latch.locks.signal(self.owner);
         loop {
@@ -158,7 +158,7 @@ impl Access<'_, '_> {
         match end {
             WaitEnd::Timeout => errors::lock_timeout(),
             WaitEnd::Deadlock => errors::deadlock(self.owner),
-            WaitEnd::Interrupted(interrupt) => errors::interrupt_error(interrupt),
+            WaitEnd::Interrupted(interrupt) => interrupt_error(interrupt),
         }
     }
 
@@ -173,7 +173,7 @@ impl Access<'_, '_> {
         if self.latch.give_way()
             && let Some(interrupt) = (self.interrupted)()
         {
-            return Err(errors::interrupt_error(interrupt));
+            return Err(interrupt_error(interrupt));
         }
         Ok(())
     }

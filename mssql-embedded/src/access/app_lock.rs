@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::acquire::WaitEnd;
 use super::{Access, errors};
-use crate::engine::State;
 use crate::error::SqlResult;
+use crate::interrupt::interrupt_error;
 use crate::lock::{LockOwner, Mode, Resource, Span, Strength};
+use crate::storage::State;
 
 /// A name that sessions agree to lock.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,7 @@ pub fn app_lock(
         Ok((_, waited)) => Ok(i32::from(waited)),
         Err(WaitEnd::Timeout) => Ok(-1),
         Err(WaitEnd::Deadlock) => Ok(-3),
-        Err(WaitEnd::Interrupted(interrupt)) => Err(errors::interrupt_error(interrupt)),
+        Err(WaitEnd::Interrupted(interrupt)) => Err(interrupt_error(interrupt)),
     }
 }
 

@@ -3,11 +3,6 @@
 use crate::catalog::TableDef;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
-use crate::session::Interrupt;
-
-/// The number of the error that carries an interrupt up through the interpreter. It never reaches a
-/// client, and TRY…CATCH must not see it.
-const INTERRUPTED: i32 = -1;
 
 /// 1205.
 pub(super) fn deadlock(owner: LockOwner) -> SqlError {
@@ -80,18 +75,4 @@ pub(super) fn application_lock_not_held(name: &[u16]) -> SqlError {
             String::from_utf16_lossy(name)
         ),
     )
-}
-
-/// The error that ends a request because its client sent an attention or is gone.
-pub fn interrupt_error(interrupt: Interrupt) -> SqlError {
-    let message = match interrupt {
-        Interrupt::Attention => "the request was cancelled by its client",
-        Interrupt::Disconnected => "the client is gone",
-    };
-    SqlError::with(INTERRUPTED, 20, 0, message)
-}
-
-/// Whether an error is one of [`interrupt_error`].
-pub fn is_interrupt(error: &SqlError) -> bool {
-    error.number == INTERRUPTED
 }

@@ -5,11 +5,11 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use parking_lot::{Condvar, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::engine::{Engine, State};
+use crate::clock::Clock;
 use crate::lock::LockOwner;
-use crate::storage::Txn;
+use crate::storage::{State, Txn};
 
 /// After how many rows a long scan lets other sessions go first.
 const ROWS_PER_TURN: u32 = 1000;
@@ -18,7 +18,8 @@ const ROWS_PER_TURN: u32 = 1000;
 /// compute, and they shall not wait for those that read and write. It is given up while the session waits
 /// for a lock, and briefly every thousand rows, so nothing may be remembered across those points but keys.
 pub struct Latch<'e> {
-    engine: &'e Engine,
+    state: &'e Mutex<State>,
+    clock: &'e Clock,
     guard: OnceCell<MutexGuard<'e, State>>,
     rows: u32,
 }
@@ -32,18 +33,19 @@ impl fmt::Debug for Latch<'_> {
 }
 
 impl<'e> Latch<'e> {
-    /// The latch of an engine, not yet taken.
-    pub fn new(engine: &'e Engine) -> Self {
+    /// The latch on a state, not yet taken; waits are measured by the clock.
+    pub fn new(state: &'e Mutex<State>, clock: &'e Clock) -> Self {
         Self {
-            engine,
+            state,
+            clock,
             guard: OnceCell::new(),
             rows: 0,
         }
     }
 
-    /// The engine behind it.
-    pub fn engine(&self) -> &'e Engine {
-        self.engine
+    /// The engine's time.
+    pub fn clock(&self) -> &'e Clock {
+        self.clock
     }
 
     /// Whether the state has been looked at; if not, nothing in it is of this statement's making.
@@ -82,13 +84,13 @@ impl Deref for Latch<'_> {
     type Target = State;
 
     fn deref(&self) -> &State {
-        self.guard.get_or_init(|| self.engine.state.lock())
+        self.guard.get_or_init(|| self.state.lock())
     }
 }
 
 impl DerefMut for Latch<'_> {
     fn deref_mut(&mut self) -> &mut State {
-        self.guard.get_or_init(|| self.engine.state.lock());
+        self.guard.get_or_init(|| self.state.lock());
         match self.guard.get_mut() {
             Some(guard) => guard,
             None => unreachable!("the latch was taken on the line before"),

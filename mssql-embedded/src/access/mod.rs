@@ -18,55 +18,17 @@ use std::time::Duration;
 pub use acquire::lock_object;
 pub use app_lock::{AppResource, app_lock, app_lock_mode, app_lock_test, app_mode, app_unlock};
 pub use cursor::Cursor;
-pub use errors::is_interrupt;
 pub use latch::Latch;
 #[cfg(test)]
 pub use write::update;
 pub use write::{delete, insert, update_all};
 
+use crate::hooks::Stats;
+use crate::interrupt::Interrupt;
 use crate::lock::LockOwner;
-use crate::session::Interrupt;
 use crate::storage::{CommitSeq, Txn};
 #[cfg(test)]
 pub use crate::storage::{InsertOutcome, seek_bounds};
-
-/// Counters of one statement or procedure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Rows and index entries looked at.
-    pub rows_read: u64,
-    /// Rows inserted, updated and deleted.
-    pub rows_written: u64,
-    /// Locks acquired.
-    pub locks_taken: u64,
-    /// Lock requests that had to wait.
-    pub lock_waits: u64,
-    /// Row locks exchanged for a table lock.
-    pub escalations: u64,
-}
-
-impl Stats {
-    /// Adds another count.
-    pub fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.rows_written += other.rows_written;
-        self.locks_taken += other.locks_taken;
-        self.lock_waits += other.lock_waits;
-        self.escalations += other.escalations;
-    }
-
-    /// What was counted after `earlier`, an earlier state of the same count.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            rows_read: self.rows_read - earlier.rows_read,
-            rows_written: self.rows_written - earlier.rows_written,
-            locks_taken: self.locks_taken - earlier.locks_taken,
-            lock_waits: self.lock_waits - earlier.lock_waits,
-            escalations: self.escalations - earlier.escalations,
-        }
-    }
-}
 
 /// What an operation on rows needs: the latch, the transaction and how to wait.
 pub struct Access<'a, 'e> {

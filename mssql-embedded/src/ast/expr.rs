@@ -1,7 +1,7 @@
 //! Scalar expressions and search conditions. T-SQL keeps the two apart; the parser does too and
 //! reports a condition where a value is wanted (and the reverse, 4145) by itself.
 
-use super::{Ident, ObjectName, OrderItem, Pos, QueryExpr, TypeName};
+use super::{BinaryOp, Ident, ObjectName, OrderItem, Pos, QueryExpr, TypeName};
 
 /// A scalar expression with its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,27 +141,6 @@ pub enum Literal {
     Binary(Vec<u8>),
     /// `$1.5`: MONEY (refused by the binder by name).
     Money(String),
-}
-
-/// Binary operators on values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `+`, also concatenation.
-    Add,
-    /// `-`.
-    Sub,
-    /// `*`.
-    Mul,
-    /// `/`.
-    Div,
-    /// `%`.
-    Mod,
-    /// `&`.
-    BitAnd,
-    /// `|`.
-    BitOr,
-    /// `^`.
-    BitXor,
 }
 
 /// Unary operators on values.

@@ -14,6 +14,9 @@ pub use expr::*;
 pub use query::*;
 pub use stmt::*;
 
+/// The operators of an expression are those that values have.
+pub use crate::value::BinaryOp;
+
 /// A place in the source text of one batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pos {

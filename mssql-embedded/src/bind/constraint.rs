@@ -6,7 +6,6 @@ use crate::ast::{ConstraintKind, TableConstraint};
 use crate::catalog::{CheckDef, Database, DefaultDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
-use super::fold;
 use super::foreign_def::{ForeignKey, add_foreign_key};
 use super::index_def::{IndexSpec, add_index, index_from_ast};
 use super::table_def::validate;
@@ -192,11 +191,11 @@ fn positions<'n>(
 ) -> SqlResult<Vec<usize>> {
     names
         .map(|name| {
-            let folded = fold(database, name);
+            let folded = database.fold(name);
             table
                 .columns
                 .iter()
-                .position(|c| fold(database, &c.name) == folded)
+                .position(|c| database.fold(&c.name) == folded)
                 .ok_or_else(|| {
                     SqlError::new(
                         number,

@@ -3,9 +3,8 @@
 use crate::ast::{Condition, Expr, ObjectName, QuerySpec, StmtKind, TableSource};
 use crate::catalog::{Catalog, Database, ObjectId, TemporaryTables};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Bound, BoundKind, Required, Typed};
+use crate::plan::{Bound, BoundKind, Required, Typed, VariableMap};
 
-use super::VariableMap;
 use super::cte::CteEnvironment;
 use super::scope::{Clause, Scope};
 use super::through::{Modifiable, Passed};

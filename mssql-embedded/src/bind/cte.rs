@@ -3,10 +3,9 @@
 use crate::ast::{Cte, QueryBody, SetOp, TableSource};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Node, Query};
-use crate::session::ColumnMeta;
+use crate::value::ColumnMeta;
 
 use super::context::Binder;
-use super::fold;
 use super::merge::Part;
 use super::planner::Rel;
 use super::query::QueryUse;
@@ -34,10 +33,10 @@ impl<'a> Binder<'a> {
     /// Makes the CTEs of a statement known.
     pub(super) fn push_ctes(&mut self, with: &'a [Cte]) -> SqlResult<()> {
         for (i, cte) in with.iter().enumerate() {
-            let folded = fold(self.ctx.database, &cte.name.name);
+            let folded = self.ctx.database.fold(&cte.name.name);
             if with[..i]
                 .iter()
-                .any(|c| fold(self.ctx.database, &c.name.name) == folded)
+                .any(|c| self.ctx.database.fold(&c.name.name) == folded)
             {
                 return Err(SqlError::new(
                     239,
@@ -58,11 +57,11 @@ impl<'a> Binder<'a> {
         &mut self,
         name: &str,
     ) -> SqlResult<Option<(MakeNode, Vec<ColumnMeta>)>> {
-        let folded = fold(self.ctx.database, name);
+        let folded = self.ctx.database.fold(name);
         let visible = &self.ctes.defs[..self.ctes.visible];
         let Some(index) = visible
             .iter()
-            .rposition(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .rposition(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
         else {
             return Ok(None);
         };
@@ -99,11 +98,11 @@ impl<'a> Binder<'a> {
         name: &str,
         f: impl FnOnce(&mut Self, &'a Cte) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let folded = fold(self.ctx.database, name);
+        let folded = self.ctx.database.fold(name);
         let visible = &self.ctes.defs[..self.ctes.visible];
         let index = visible
             .iter()
-            .rposition(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .rposition(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
             .ok_or_else(|| SqlError::new(208, format!("Invalid object name '{name}'.")))?;
         let cte = self.ctes.defs[index].cte;
         let before = std::mem::replace(&mut self.ctes.visible, index);
@@ -114,10 +113,10 @@ impl<'a> Binder<'a> {
 
     /// Merges a CTE into the innermost level, if it is simple and not recursive.
     pub(super) fn merge_cte(&mut self, name: &str, exposed: &str) -> SqlResult<Option<Rel>> {
-        let folded = fold(self.ctx.database, name);
+        let folded = self.ctx.database.fold(name);
         let recursive = self.ctes.defs[..self.ctes.visible]
             .iter()
-            .rfind(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .rfind(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
             .is_some_and(|d| d.working.is_some() || self.mentions(&d.cte.query.body, &folded));
         if recursive {
             return Ok(None);
@@ -138,7 +137,7 @@ impl<'a> Binder<'a> {
         cte: &'a Cte,
     ) -> SqlResult<(MakeNode, Vec<ColumnMeta>)> {
         let name = &cte.name.name;
-        let folded = fold(self.ctx.database, name);
+        let folded = self.ctx.database.fold(name);
         let mut operands = Vec::new();
         union_all(&cte.query.body, &mut operands);
         if operands.len() < 2 {
@@ -242,7 +241,7 @@ impl<'a> Binder<'a> {
     fn source_mentions(&self, source: &TableSource, name: &str) -> bool {
         match source {
             TableSource::Named { name: n, .. } => {
-                matches!(n.parts.as_slice(), [single] if fold(self.ctx.database, &single.name) == name)
+                matches!(n.parts.as_slice(), [single] if self.ctx.database.fold(&single.name) == name)
             }
             TableSource::Derived { query, .. } => self.mentions(&query.body, name),
             TableSource::Join { left, right, .. } => {
@@ -280,10 +279,10 @@ fn check_types(name: &str, anchor: &Query, member: &Query) -> SqlResult<()> {
 impl Binder<'_> {
     /// Whether a CTE of this name can be named here.
     pub(super) fn is_cte(&self, name: &str) -> bool {
-        let folded = fold(self.ctx.database, name);
+        let folded = self.ctx.database.fold(name);
         let visible = &self.ctes.defs[..self.ctes.visible];
         visible
             .iter()
-            .any(|d| fold(self.ctx.database, &d.cte.name.name) == folded)
+            .any(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
     }
 }

@@ -39,16 +39,6 @@ pub(super) fn unbound(name: &ObjectName) -> SqlError {
     .at(line(name))
 }
 
-pub(super) fn undeclared(name: &str, pos: Pos) -> SqlError {
-    SqlError::with(
-        137,
-        15,
-        2,
-        format!("Must declare the scalar variable \"{name}\"."),
-    )
-    .at(pos.line)
-}
-
 /// 243 in the place of 2715: CAST and CONVERT know system types only.
 pub(super) fn undefined_in_cast(error: SqlError, name: &ObjectName) -> SqlError {
     if error.number != 2715 {
@@ -56,15 +46,6 @@ pub(super) fn undefined_in_cast(error: SqlError, name: &ObjectName) -> SqlError 
     }
     let message = format!("Type {} is not a defined system type.", dotted(name));
     SqlError::new(243, message).at(error.line)
-}
-
-pub(super) fn undeclared_table(name: &str) -> SqlError {
-    SqlError::with(
-        1087,
-        15,
-        2,
-        format!("Must declare the table variable \"{name}\"."),
-    )
 }
 
 pub(super) fn argument_count(name: &str, count: usize) -> SqlError {

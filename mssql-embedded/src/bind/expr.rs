@@ -3,7 +3,7 @@
 use crate::ast::{BinaryOp, Condition, Expr, ExprKind, Ident, QueryExpr, TypeName, UnaryOp};
 use crate::error::{SqlError, SqlResult};
 use crate::func::{AT_TIME_ZONE, lookup};
-use crate::plan::{Cond, Scalar};
+use crate::plan::{Cond, Scalar, undeclared};
 use crate::value::arith::{bit_not, negate, operation};
 use crate::value::precedence::{check_explicit, common_type};
 use crate::value::{BareLength, DataType, Value};
@@ -38,7 +38,7 @@ impl<'a> Binder<'a> {
                     if crate::func::is_absent(&name) {
                         return crate::func::unknown(&name);
                     }
-                    errors::undeclared(&name, expr.pos)
+                    undeclared(&name, expr.pos)
                 })?;
                 self.call_function(function, Vec::new())
             }

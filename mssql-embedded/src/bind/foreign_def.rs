@@ -9,7 +9,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
 use super::constraint::not_created;
-use super::{errors, fold};
+use super::errors;
 
 /// A FOREIGN KEY constraint as written.
 pub(super) struct ForeignKey<'a> {
@@ -164,8 +164,8 @@ fn find_parent(
         _ => return Err(SqlError::unsupported("a foreign key to another database")),
     };
     for schema in schemas {
-        let own = fold(database, schema) == fold(database, &table.schema)
-            && fold(database, &name.name) == fold(database, &table.name);
+        let own = database.fold(schema) == database.fold(&table.schema)
+            && database.fold(&name.name) == database.fold(&table.name);
         if own {
             return Ok(None);
         }
@@ -191,11 +191,11 @@ fn columns<'n>(
     database: &Database,
 ) -> Result<Vec<usize>, &'n str> {
     let position = |name: &'n Ident| {
-        let wanted = fold(database, &name.name);
+        let wanted = database.fold(&name.name);
         let found = table
             .columns
             .iter()
-            .position(|c| fold(database, &c.name) == wanted);
+            .position(|c| database.fold(&c.name) == wanted);
         found.ok_or(name.name.as_str())
     };
     names.iter().map(position).collect()

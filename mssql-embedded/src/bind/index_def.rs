@@ -7,8 +7,6 @@ use crate::catalog::{Database, IndexDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
-use super::fold;
-
 /// The most bytes of a clustered key.
 const CLUSTERED_LIMIT: usize = 900;
 /// The most bytes of a nonclustered key.
@@ -68,7 +66,7 @@ fn included(table: &TableDef, index: &CreateIndex, database: &Database) -> SqlRe
         let is_key = index
             .columns
             .iter()
-            .any(|k| fold(database, &k.name.name) == fold(database, &name.name));
+            .any(|k| database.fold(&k.name.name) == database.fold(&name.name));
         if is_key || include.contains(&position) {
             return Err(duplicate_column(&name.name));
         }
@@ -145,11 +143,11 @@ pub(super) fn add_index(
 }
 
 fn key_column(table: &TableDef, name: &Ident, database: &Database) -> SqlResult<usize> {
-    let folded = fold(database, &name.name);
+    let folded = database.fold(&name.name);
     table
         .columns
         .iter()
-        .position(|c| fold(database, &c.name) == folded)
+        .position(|c| database.fold(&c.name) == folded)
         .ok_or_else(|| {
             SqlError::new(
                 1911,
@@ -175,11 +173,11 @@ fn duplicate_column(name: &str) -> SqlError {
 }
 
 fn check_name(table: &TableDef, spec: &IndexSpec<'_>, database: &Database) -> SqlResult<()> {
-    let folded = fold(database, &spec.name);
+    let folded = database.fold(&spec.name);
     if table
         .indexes
         .iter()
-        .any(|i| fold(database, &i.name) == folded)
+        .any(|i| database.fold(&i.name) == folded)
     {
         return Err(SqlError::new(
             1913,

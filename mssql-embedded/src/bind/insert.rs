@@ -4,9 +4,8 @@ use crate::ast::{Ident, InsertSource, InsertStmt, InsertValue, Top};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{ColumnSource, Insert, Node, Query, Scalar, Source, Target};
-use crate::session::ColumnMeta;
 use crate::value::precedence::check_implicit;
-use crate::value::{DataType, Value};
+use crate::value::{ColumnMeta, DataType, Value};
 
 use super::Touched;
 use super::context::Binder;

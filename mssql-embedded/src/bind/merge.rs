@@ -7,7 +7,7 @@ use crate::ast::{ExprKind, Ident, QueryBody, QueryExpr, QuerySpec, SelectItem};
 use crate::catalog::ViewDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Scalar;
-use crate::session::ColumnMeta;
+use crate::value::ColumnMeta;
 
 use super::context::Binder;
 use super::items::Item;

@@ -12,6 +12,7 @@ mod cond;
 mod constraint;
 mod context;
 mod cte;
+mod declare;
 mod errors;
 mod expr;
 mod foreign;
@@ -42,7 +43,6 @@ mod table_function;
 mod target;
 mod through;
 mod typing;
-mod variables;
 mod window;
 
 #[cfg(test)]
@@ -50,10 +50,9 @@ mod tests;
 
 pub use constraint::{add_constraint, not_created};
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
+pub use declare::collect_variables;
 pub use foreign::{Touched, bind_foreign};
 pub use index_def::{index_from_ast, key_size_warning};
-pub use names::fold;
 pub use rules::{bind_default, bind_row_rules};
 pub use table_def::{TableName, columns_from_ast, table_def_from_ast};
 pub use typing::{named_collation, resolve_collation, resolve_type};
-pub use variables::VariableMap;

@@ -3,22 +3,12 @@
 use std::sync::Arc;
 
 use crate::ast::ObjectName;
-use crate::catalog::{
-    Database, Object, TableDef, ViewDef, is_system_view, is_temporary, system_view,
-};
+use crate::catalog::{Database, Object, TableDef, ViewDef, is_temporary};
+use crate::dictionary::{is_system_view, system_view};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::SystemView;
 
 use super::{BindContext, errors};
-
-/// A name as the catalogue's maps hold it: lower case where the database ignores case.
-pub fn fold(database: &Database, name: &str) -> String {
-    if database.collation.is_case_insensitive() {
-        name.to_lowercase()
-    } else {
-        name.to_owned()
-    }
-}
 
 /// What a name in FROM can mean.
 pub enum Resolved<'a> {
@@ -46,8 +36,8 @@ pub fn resolve_object<'a>(
     }
     let (database, schema, object) = split(ctx, name)?;
     let find = |schema: &str| {
-        let id = database.schema_names.get(&fold(database, schema))?;
-        let object = database.object_names.get(&(*id, fold(database, object)))?;
+        let id = database.schema_names.get(&database.fold(schema))?;
+        let object = database.object_names.get(&(*id, database.fold(object)))?;
         database.objects.get(object)
     };
     Ok(match schema {

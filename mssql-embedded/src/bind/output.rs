@@ -4,7 +4,7 @@ use crate::ast::{ExprKind, OutputClause, SelectItem};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{ColumnSource, Output, OutputInto};
-use crate::session::ColumnMeta;
+use crate::value::ColumnMeta;
 use crate::value::precedence::check_implicit;
 
 use super::bind_row_rules;

@@ -5,8 +5,7 @@ use crate::ast::{
 };
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar, SelectInto};
-use crate::session::ColumnMeta;
-use crate::value::{Collation, DataType};
+use crate::value::{Collation, ColumnMeta, DataType};
 
 use super::context::Binder;
 use super::expr::common;

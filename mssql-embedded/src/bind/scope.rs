@@ -9,9 +9,9 @@ use crate::plan::{AggregateCall, Scalar, WindowFunction};
 use crate::value::DataType;
 
 use super::context::Binder;
+use super::errors;
 use super::planner::Leaf;
 use super::typing::{Coercibility, Ex};
-use super::{errors, fold};
 
 /// The clause that is being bound; decides where aggregates, window functions and subqueries may
 /// stand.
@@ -172,7 +172,7 @@ impl Binder<'_> {
 
     /// Whether two names are the same under the database's collation.
     pub(super) fn same_name(&self, a: &str, b: &str) -> bool {
-        a == b || fold(self.ctx.database, a) == fold(self.ctx.database, b)
+        a == b || self.ctx.database.fold(a) == self.ctx.database.fold(b)
     }
 
     /// Finds a column by its name, innermost level first.

@@ -3,7 +3,7 @@
 use crate::ast::{Condition, Expr, QueryExpr, QuerySpec};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey, WindowFunction};
-use crate::session::ColumnMeta;
+use crate::value::ColumnMeta;
 
 use super::context::Binder;
 use super::errors;

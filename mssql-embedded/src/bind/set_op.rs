@@ -3,9 +3,8 @@
 use crate::ast::{QueryBody, QueryExpr, SetOp};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Node, Query, Scalar};
-use crate::session::ColumnMeta;
-use crate::value::DataType;
 use crate::value::precedence::common_type;
+use crate::value::{ColumnMeta, DataType};
 
 use super::context::Binder;
 use super::items::Item;

@@ -6,8 +6,7 @@ use crate::ast::{Ident, TableHint};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Cond, Node, Purpose, Query, SystemType, SystemView};
-use crate::session::ColumnMeta;
-use crate::value::{DataType, Length};
+use crate::value::{ColumnMeta, DataType, Length};
 
 use super::context::Binder;
 use super::hints::table_hints;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::ast::{ColumnDef, ConstraintKind, TableConstraint};
 use crate::catalog::{Catalog, Column, Database, DefaultDef, TableDef};
 use crate::error::{SqlError, SqlResult};
+use crate::plan::VariableMap;
 use crate::value::{BareLength, DataType};
 
 use super::constraint::{add_one, auto_name, not_created};
 use super::index_def::nullable_key;
 use super::rules::{bind_default, bind_row_rules, computed_type};
-use super::{BindContext, VariableMap, fold, resolve_collation, resolve_type};
+use super::{BindContext, resolve_collation, resolve_type};
 
 /// What a new table is called and where it goes.
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ fn refuse_null_key(
     let ConstraintKind::PrimaryKey { columns: keys, .. } = &constraint.kind else {
         return Ok(());
     };
-    let same = |a: &str, b: &str| fold(database, a) == fold(database, b);
+    let same = |a: &str, b: &str| database.fold(a) == database.fold(b);
     let declared_null = |name: &str| {
         columns
             .iter()
@@ -126,11 +127,11 @@ pub fn columns_from_ast(
     database: &Database,
 ) -> SqlResult<()> {
     for def in columns {
-        let folded = fold(database, &def.name.name);
+        let folded = database.fold(&def.name.name);
         if table
             .columns
             .iter()
-            .any(|c| fold(database, &c.name) == folded)
+            .any(|c| database.fold(&c.name) == folded)
         {
             return Err(SqlError::with(
                 2705,

@@ -3,8 +3,7 @@
 use crate::ast::{Expr, Ident, JsonColumn, ObjectName};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{JsonField, Node, Scalar};
-use crate::session::ColumnMeta;
-use crate::value::{BareLength, Collation, DataType, Value};
+use crate::value::{BareLength, Collation, ColumnMeta, DataType, Value};
 
 use super::context::Binder;
 use super::planner::Rel;
@@ -102,7 +101,7 @@ impl<'a> Binder<'a> {
             }
             [schema, function] => {
                 let full = format!("{}.{}", schema.name, function.name).to_lowercase();
-                if crate::catalog::is_system_view(&full) {
+                if crate::dictionary::is_system_view(&full) {
                     return Err(SqlError::unsupported(format!("the function {full}")));
                 }
                 Err(errors::invalid_object(name))

@@ -8,10 +8,10 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::Target;
 
 use super::context::Binder;
+use super::errors;
 use super::names::{Resolved, resolve_source};
 use super::planner::Rel;
 use super::through::Modifiable;
-use super::{errors, fold};
 
 /// A resolved target.
 pub(super) struct BoundTarget<'a> {
@@ -178,11 +178,11 @@ impl<'a> Binder<'a> {
 
     /// The position of a column of the table to write to; 207 when there is none.
     pub(super) fn target_column(&self, table: &TableDef, name: &Ident) -> SqlResult<usize> {
-        let wanted = fold(self.ctx.database, &name.name);
+        let wanted = self.ctx.database.fold(&name.name);
         table
             .columns
             .iter()
-            .position(|c| fold(self.ctx.database, &c.name) == wanted)
+            .position(|c| self.ctx.database.fold(&c.name) == wanted)
             .ok_or_else(|| errors::invalid_column(&name.name, name.pos))
     }
 }

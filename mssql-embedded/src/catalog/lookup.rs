@@ -5,7 +5,11 @@ use super::{Database, Object, ObjectId, Principal, Schema};
 impl Database {
     /// A name as the catalogue keys it: folded when the database's collation ignores case.
     pub fn fold(&self, name: &str) -> String {
-        crate::bind::fold(self, name)
+        if self.collation.is_case_insensitive() {
+            name.to_lowercase()
+        } else {
+            name.to_owned()
+        }
     }
 
     /// A schema by name.
@@ -18,6 +22,14 @@ impl Database {
         let schema = self.find_schema(schema)?.id;
         self.objects
             .get(self.object_names.get(&(schema, self.fold(name)))?)
+    }
+
+    /// The schema in which a user's names are looked up first.
+    pub fn default_schema(&self, user: i32) -> &str {
+        self.principals
+            .get(&user)
+            .and_then(|p| p.default_schema.as_deref())
+            .unwrap_or("dbo")
     }
 
     /// A user or role by name.

@@ -1,12 +1,11 @@
 //! Switches of databases and logins, by running the T-SQL an administrator would.
 
-use super::{Controls, Traffic};
-use crate::access::Latch;
+use super::Controls;
 use crate::error::{SqlError, SqlResult};
-use crate::session::{
-    ColumnMeta, Disconnected, Done, EnvChange, Interrupt, LoginRequest, ResultSink, Session,
-};
-use crate::value::{Collation, DataType, Value};
+use crate::hooks::Traffic;
+use crate::interrupt::Interrupt;
+use crate::session::{Disconnected, Done, EnvChange, LoginRequest, ResultSink, Session};
+use crate::value::{Collation, ColumnMeta, DataType, Value};
 
 impl Controls {
     /// Runs a batch in a database as sa, in a session of its own that ends with it. Rows are thrown
@@ -16,7 +15,9 @@ impl Controls {
     ///
     /// The first error the batch reports.
     pub fn execute(&self, database: &str, batch: &str) -> SqlResult<()> {
-        let password = Latch::new(&self.engine)
+        let password = self
+            .engine
+            .latch()
             .catalog
             .logins
             .get("sa")

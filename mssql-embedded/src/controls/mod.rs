@@ -13,31 +13,22 @@
 //! # Ok::<(), mssql_embedded::StartError>(())
 //! ```
 //!
-//! The engine calls [`Hooks`] at the moments a [`Trigger`] can name. As long as no rule is armed and
-//! no statement is watched, that costs one load of an atomic.
+//! The rules themselves are kept below the engine, in [`crate::hooks`].
 
 mod admin;
-mod counters;
-mod gate;
-mod hooks;
 mod locks;
 mod pause;
 mod sessions;
-mod trigger;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use counters::{Counters, Snapshot, StatementCounters, Traffic};
-pub(crate) use gate::Gate;
-pub(crate) use hooks::{Action, Hooks, Request};
 pub use pause::{Pause, Rule};
-pub use trigger::Trigger;
-pub(crate) use trigger::{Event, Moment};
 
 use crate::engine::Engine;
 use crate::error::SqlError;
+use crate::hooks::{Action, Gate, Snapshot, Trigger};
 
 /// The controls of one engine. Clones steer the same engine, and keep it alive.
 #[derive(Clone)]

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Controls, Gate};
+use crate::hooks::Gate;
+
+use super::Controls;
 
 /// A rule that was armed. Dropping it leaves the rule armed.
 pub struct Rule {

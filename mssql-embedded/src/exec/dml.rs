@@ -13,9 +13,8 @@ use crate::lock::Mode;
 use crate::plan::{
     ColumnSource, Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update,
 };
-use crate::session::ColumnMeta;
 use crate::storage::{InsertOutcome, Key, Row};
-use crate::value::{CastMode, Value, cast};
+use crate::value::{CastMode, ColumnMeta, Value, cast};
 
 use super::foreign::{check_parents, settle_children};
 use super::row::{Verb, convert, finish_row, new_row, qualifies};

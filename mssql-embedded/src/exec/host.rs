@@ -20,10 +20,10 @@ impl Host for Env<'_, '_> {
     }
 
     fn session_value(&self, value: SessionValue) -> Value {
-        crate::session::session_value(value, self.core, self.frame, &self.latch)
+        crate::context::session_value(value, self.core, self.frame, &self.latch)
     }
 
     fn catalog_function(&mut self, function: CatalogFunction, args: &[Value]) -> SqlResult<Value> {
-        crate::catalog::catalog_function(function, args, &self.latch, self.core, self.frame)
+        crate::dictionary::catalog_function(function, args, &self.latch, self.core, self.frame)
     }
 }

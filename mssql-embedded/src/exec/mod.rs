@@ -14,7 +14,7 @@ mod row;
 mod statement;
 
 pub use dml::{DmlResult, fill_table, run_delete, run_insert, run_update};
-pub use env::{Env, Frame};
+pub use env::Env;
 pub use eval::{eval, test};
 pub use foreign::check_parents;
 pub use query::{QueryRun, collect, collect_first, collect_into};

@@ -1,8 +1,8 @@
 //! Finding a cycle of waits and choosing who gives up.
 
-use super::hash::FastSet;
 use super::table::{Verdict, Wait};
 use super::{LockManager, LockOwner};
+use crate::fast_map::FastSet;
 
 impl LockManager {
     /// The session to sacrifice if `requester`, which has just begun to wait, closed a cycle.

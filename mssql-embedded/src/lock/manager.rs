@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use parking_lot::Condvar;
 
-use super::hash::FastMap;
 use super::table::{Grant, Grip, Owner, Slot, Span, Verdict, Wait, Waiter, brief_place};
 use super::{LockOwner, Mode, Resource};
+use crate::fast_map::FastMap;
 
 /// Beyond this many recycled slots the memory is given back when nothing is locked any more.
 const SLOTS_KEPT: usize = 1 << 16;

@@ -6,7 +6,6 @@
 //! nobody can snatch it from the one who is next.
 
 mod deadlock;
-mod hash;
 mod manager;
 mod mode;
 mod release;
@@ -16,9 +15,8 @@ mod table;
 mod tests;
 mod view;
 
-pub use hash::FastMap;
 pub use manager::{LockManager, Reply, Request, WaitCost};
 pub use mode::{Mode, Strength};
-pub use resource::{LockOwner, Resource};
+pub use resource::{Key, LockOwner, Resource};
 pub use table::{Grip, Span, Verdict};
 pub use view::{LockInfo, LockStatus};

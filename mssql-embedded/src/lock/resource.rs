@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::catalog::ObjectId;
-use crate::storage::Key;
+
+/// A key whose byte order is the order of the index.
+pub type Key = Arc<[u8]>;
 
 /// The session that owns a lock; its @@SPID.
 pub type LockOwner = u32;

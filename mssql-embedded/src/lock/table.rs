@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Condvar;
 
-use super::hash::{FastMap, FastSet};
 use super::{LockOwner, Mode, Resource, Strength};
 use crate::catalog::ObjectId;
+use crate::fast_map::{FastMap, FastSet};
 
 /// How long a lock is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

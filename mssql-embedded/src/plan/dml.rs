@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::{ObjectId, TableDef};
-use crate::session::ColumnMeta;
-use crate::value::DataType;
+use crate::value::{ColumnMeta, DataType};
 
 use super::{Assign, Cond, ForeignRules, Hints, Query, Scalar, Typed};
 

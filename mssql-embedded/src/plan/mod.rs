@@ -8,11 +8,15 @@
 
 mod dml;
 mod foreign;
+mod module;
 mod node;
 mod scalar;
+mod variables;
 mod walk;
 
 pub use dml::*;
 pub use foreign::*;
+pub use module::{Against, Module};
 pub use node::*;
 pub use scalar::*;
+pub use variables::{VariableMap, undeclared};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::ast::SetOp;
 use crate::catalog::TableDef;
 use crate::func::Aggregate;
-use crate::session::ColumnMeta;
-use crate::value::DataType;
+use crate::value::{ColumnMeta, DataType};
 
 use super::{Cond, Scalar};
 

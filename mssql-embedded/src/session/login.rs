@@ -1,7 +1,10 @@
-//! Who may log in, and where to.
+//! Who may log in, and which databases a login may enter.
 
 use crate::access::Latch;
+use crate::catalog::Database;
+use crate::context::Core;
 use crate::error::{SqlError, SqlResult};
+use crate::storage::State;
 
 use super::LoginRequest;
 
@@ -66,11 +69,7 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity
 }
 
 /// The user of a login in a database: dbo for a sysadmin, guest only in master.
-pub fn database_user(
-    database: &crate::catalog::Database,
-    login: &str,
-    sysadmin: bool,
-) -> Option<i32> {
+pub fn database_user(database: &Database, login: &str, sysadmin: bool) -> Option<i32> {
     if sysadmin {
         return Some(1);
     }
@@ -83,6 +82,38 @@ pub fn database_user(
         None if fold(&database.name) == "master" => Some(2),
         None => None,
     }
+}
+
+/// Makes a database current; new and old name.
+pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(String, String)> {
+    let key = fold(name);
+    let Some(database) = latch.catalog.databases.get(&key) else {
+        return Err(SqlError::new(
+            911,
+            format!(
+                "Database '{name}' does not exist. Make sure that the name is entered correctly."
+            ),
+        ));
+    };
+    let Some(user) = database_user(database, &core.login, core.sysadmin) else {
+        return Err(SqlError::with(
+            916,
+            14,
+            1,
+            format!(
+                "The server principal \"{}\" is not able to access the database \"{name}\" under the current security context.",
+                core.login
+            ),
+        ));
+    };
+    let old = latch
+        .catalog
+        .databases
+        .get(&core.database)
+        .map_or(String::new(), |d| d.name.clone());
+    core.user = user;
+    core.database = key;
+    Ok((database.name.clone(), old))
 }
 
 /// Names of logins and databases, which the server's case-insensitive collation compares.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::access::Latch;
 use crate::ast::{Stmt, StmtKind};
+use crate::context::{Core, Frame};
 use crate::error::SqlResult;
-use crate::exec::Frame;
+use crate::plan::Module;
 
 use super::interp::bind_one;
-use super::{Core, Module};
 
 /// Objects that do not exist yet may exist when the statement runs; wrong SET options (1934) matter
 /// only then.
@@ -61,7 +61,10 @@ fn bind(
     frame: &Frame,
     latch: &Latch<'_>,
 ) -> SqlResult<()> {
-    if module.bound(stmt.pos.offset, latch, core).is_some() {
+    if module
+        .bound(stmt.pos.offset, &core.against(latch))
+        .is_some()
+    {
         return Ok(());
     }
     match bind_one(stmt, module, core, frame, latch) {

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use crate::access::Latch;
+use crate::context::{Core, Frame, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
+use crate::plan::Module;
 use crate::value::Value;
 
 use super::interp::{Failure, Flow, Interp, Observed, Stop};
 use super::{
-    Core, Done, DoneKind, EnvChange, LoginAck, LoginRequest, Module, RequestEnd, ResultSink,
-    RpcProcedure, RpcRequest, Settings, TransactionRequest, login,
+    Done, DoneKind, EnvChange, LoginAck, LoginRequest, RequestEnd, ResultSink, RpcProcedure,
+    RpcRequest, TransactionRequest, login,
 };
 
 /// One client's session. Dropping it rolls back and releases everything it holds.
@@ -24,7 +24,7 @@ pub struct Session {
 impl Session {
     /// Checks a login and starts its session.
     pub fn login(engine: &Arc<Engine>, request: &LoginRequest) -> SqlResult<(Self, LoginAck)> {
-        let latch = Latch::new(engine);
+        let latch = engine.latch();
         let identity = login::identify(&latch, request)?;
         let collation = latch
             .catalog
@@ -62,7 +62,7 @@ impl Session {
             caught: Vec::new(),
             nest_level: 0,
             try_depth: 0,
-            random: super::random::Random::default(),
+            random: crate::context::Random::default(),
             notices: Vec::new(),
             context_info: None,
             temporaries: crate::catalog::TemporaryTables::default(),
@@ -164,7 +164,7 @@ fn interpreter<'a>(
         capture: None,
         rpc,
         ended: false,
-        stats: crate::access::Stats::default(),
+        stats: crate::hooks::Stats::default(),
         observed,
     }
 }
@@ -353,7 +353,7 @@ impl Interp<'_> {
     /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
     pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
         let engine = Arc::clone(&self.core.engine);
-        let latch = Latch::new(&engine);
+        let latch = engine.latch();
         super::precompile::check(module, &module.body, self.core, frame, &latch)
     }
 }

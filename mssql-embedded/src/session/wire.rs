@@ -1,21 +1,9 @@
 //! The seam between the wire and the interpreter: what a request is and where results go.
 
-use crate::controls::Traffic;
 use crate::error::SqlError;
-use crate::value::{DataType, Value};
-
-/// A column of a result set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ColumnMeta {
-    /// Its name, empty when the select list gives none.
-    pub name: String,
-    /// Its type.
-    pub ty: DataType,
-    /// Whether NULL can occur.
-    pub nullable: bool,
-    /// Whether it is an identity column.
-    pub identity: bool,
-}
+use crate::hooks::Traffic;
+use crate::interrupt::Interrupt;
+use crate::value::{Collation, ColumnMeta, DataType, Value};
 
 /// How a statement ended, for its DONE token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,15 +85,6 @@ pub trait ResultSink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disconnected;
 
-/// Why a running request shall stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupt {
-    /// The client sent an attention: stop, and the wire side acknowledges with DONE_ATTN.
-    Attention,
-    /// The client hung up, or the server stops, or a test cut the connection.
-    Disconnected,
-}
-
 /// How a request ended, as far as the connection is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestEnd {
@@ -140,7 +119,7 @@ pub struct LoginAck {
     /// @@SPID.
     pub spid: u16,
     /// The default collation's five bytes for ENVCHANGE type 7.
-    pub collation: crate::value::Collation,
+    pub collation: Collation,
 }
 
 /// A remote procedure call.

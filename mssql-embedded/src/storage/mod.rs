@@ -11,6 +11,7 @@ pub(crate) mod fixtures;
 mod identity;
 mod key;
 mod local;
+mod state;
 mod store;
 mod table;
 #[cfg(test)]
@@ -24,17 +25,18 @@ pub use identity::Identity;
 pub use key::{Bounds, base_key, encode_index_key, entry_key, key_text, seek_bounds};
 pub(crate) use key::{duplicate_error, is_empty_range, same_in_index};
 pub use local::{LocalCursor, LocalTable};
+pub use state::State;
 pub use store::Store;
 pub use table::{IndexStore, TableStore};
 pub use txn::{Mark, Txn};
+
+pub use crate::lock::Key;
 
 use crate::error::SqlResult;
 use crate::value::Value;
 
 /// All columns of a row, in the order of the table's definition.
 pub type Row = Arc<[Value]>;
-/// A key whose byte order is the order of the index.
-pub type Key = Arc<[u8]>;
 /// A transaction.
 pub type TxnId = u64;
 /// The position of a commit in the order of all commits.

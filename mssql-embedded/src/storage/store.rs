@@ -8,7 +8,7 @@ use super::txn::Undo;
 use super::{Chain, CommitSeq, Identity, Key, Row, TableStore, Txn, TxnId};
 use crate::catalog::{ObjectId, TableDef};
 use crate::error::SqlResult;
-use crate::lock::FastMap;
+use crate::fast_map::FastMap;
 
 /// All rows of the engine.
 #[derive(Debug, Default)]

@@ -3,10 +3,10 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::State;
 use super::fixtures::{heap, index, ints, keyed, primary_key};
 use super::*;
 use crate::catalog::TableDef;
-use crate::engine::State;
 use crate::error::SqlError;
 use crate::value::{DataType, Length};
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::State;
 use super::table::CLUSTERED;
 use super::{CommitSeq, IndexStore, Key, Store, TableStore, TxnId};
 use crate::catalog::ObjectId;
-use crate::engine::State;
 use crate::lock::{LockOwner, Resource};
 
 /// A transaction. It must be ended by [`Txn::commit`] or [`Txn::rollback`].

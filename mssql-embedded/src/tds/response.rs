@@ -10,10 +10,11 @@ use super::token;
 use super::type_out::{put_type, put_value};
 use super::version::Version;
 use super::write::Put;
-use crate::controls::Traffic;
 use crate::error::SqlError;
-use crate::session::{ColumnMeta, Disconnected, Done, DoneKind, EnvChange, Interrupt, ResultSink};
-use crate::value::{DataType, Value};
+use crate::hooks::Traffic;
+use crate::interrupt::Interrupt;
+use crate::session::{Disconnected, Done, DoneKind, EnvChange, ResultSink};
+use crate::value::{ColumnMeta, DataType, Value};
 
 /// Tokens are sent once this much has gathered; below it, a response is one write.
 const SEND_ABOVE: usize = 64 * 1024;

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use super::backend::{Backend, BackendSession};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::Interrupt;
 use crate::session::{
-    ColumnMeta, Done, DoneKind, EnvChange, Interrupt, LoginAck, LoginRequest, RequestEnd,
-    ResultSink, RpcRequest, TransactionRequest,
+    Done, DoneKind, EnvChange, LoginAck, LoginRequest, RequestEnd, ResultSink, RpcRequest,
+    TransactionRequest,
 };
-use crate::value::{Collation, DataType, Length, Value};
+use crate::value::{Collation, ColumnMeta, DataType, Length, Value};
 
 /// The password every login needs.
 pub(crate) const PASSWORD: &str = "Pass-w0rd";

@@ -7,8 +7,8 @@ use super::type_out::put_type;
 use super::version::Version;
 use super::write::Put;
 use crate::error::SqlError;
-use crate::session::{ColumnMeta, Done, DoneKind, EnvChange};
-use crate::value::Collation;
+use crate::session::{Done, DoneKind, EnvChange};
+use crate::value::{Collation, ColumnMeta};
 
 const RETURN_STATUS: u8 = 0x79;
 const COL_METADATA: u8 = 0x81;

@@ -5,8 +5,28 @@ use std::sync::Arc;
 use super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY};
 use super::precedence::{check_implicit, common_type, concat_type};
 use super::{DataType, Length, Value, decimal, errors};
-use crate::ast::BinaryOp;
 use crate::error::SqlResult;
+
+/// Binary operators on values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`, also concatenation.
+    Add,
+    /// `-`.
+    Sub,
+    /// `*`.
+    Mul,
+    /// `/`.
+    Div,
+    /// `%`.
+    Mod,
+    /// `&`.
+    BitAnd,
+    /// `|`.
+    BitOr,
+    /// `^`.
+    BitXor,
+}
 
 /// The word messages use for an operator.
 fn word(op: BinaryOp) -> &'static str {

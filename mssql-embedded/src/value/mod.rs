@@ -5,6 +5,7 @@
 
 pub mod arith;
 mod collation;
+mod column;
 pub mod compare;
 pub mod convert;
 mod data_type;
@@ -24,7 +25,9 @@ mod type_name;
 
 use std::sync::Arc;
 
+pub use arith::BinaryOp;
 pub use collation::Collation;
+pub use column::ColumnMeta;
 pub use convert::{CastMode, StoreTarget, cast, store};
 pub use data_type::{DataType, Length};
 pub use type_name::{BareLength, TypeArg};

@@ -13,17 +13,33 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use super::*;
 use crate::catalog::TableDef;
-use crate::engine::{Engine, State};
+use crate::clock::Clock;
 use crate::error::SqlResult;
+use crate::interrupt::Interrupt;
 use crate::lock::{LockInfo, LockOwner};
 use crate::storage::fixtures::{heap, index, ints, keyed};
-use crate::storage::{Key, Row};
+use crate::storage::{Key, Row, State};
 use crate::value::Value;
 
 /// How long a test waits for something that must happen.
 const DEADLINE: Duration = Duration::from_secs(20);
+
+/// What sessions share, as far as this layer knows it.
+#[derive(Default)]
+struct Engine {
+    state: Mutex<State>,
+    clock: Clock,
+}
+
+impl Engine {
+    fn latch(&self) -> Latch<'_> {
+        Latch::new(&self.state, &self.clock)
+    }
+}
 
 /// A session without a client.
 struct Session<'e> {
@@ -52,7 +68,7 @@ impl<'e> Session<'e> {
     /// Does something inside the session's transaction, beginning one if there is none, as one
     /// statement.
     fn run<T>(&mut self, work: impl FnOnce(&mut Access<'_, '_>) -> T) -> T {
-        let mut latch = Latch::new(self.engine);
+        let mut latch = self.engine.latch();
         let owner = self.owner;
         let txn = self.txn.get_or_insert_with(|| latch.begin(owner));
         let interrupt = self.interrupt;

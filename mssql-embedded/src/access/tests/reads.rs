@@ -172,7 +172,7 @@ fn an_interrupt_ends_a_wait() {
     let mut second = Session::new(&engine, 3);
     second.interrupt = Some(Interrupt::Attention);
     let error = second.set(&table, 0, 1, &[1, 0, 0]).unwrap_err();
-    assert!(is_interrupt(&error), "{error}");
+    assert!(crate::interrupt::is_interrupt(&error), "{error}");
     assert!(!engine.state.lock().locks.is_waiting(3));
 }
 

@@ -36,7 +36,7 @@ fn a_variable_is_unknown_before_its_declaration() {
         crate::parse::ParseOptions::default(),
     )
     .unwrap();
-    let variables = super::VariableMap::collect(&[], &batch.statements, database).unwrap();
+    let variables = super::collect_variables(&[], &batch.statements, database).unwrap();
     let ctx = super::BindContext {
         catalog: &catalog,
         database,

@@ -17,7 +17,7 @@ use crate::plan::{Bound, BoundKind, Node, Query};
 use crate::value::Collation;
 
 use super::{
-    BindContext, TableName, VariableMap, bind_condition, bind_scalars, bind_statement,
+    BindContext, TableName, bind_condition, bind_scalars, bind_statement, collect_variables,
     index_from_ast, table_def_from_ast,
 };
 
@@ -129,7 +129,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
     let catalog = catalog();
     let database = &catalog.databases["db"];
     let batch = parse_batch(sql, ParseOptions::default())?;
-    let variables = VariableMap::collect(&[], &batch.statements, database)?;
+    let variables = collect_variables(&[], &batch.statements, database)?;
     let ctx = BindContext {
         catalog: &catalog,
         database,

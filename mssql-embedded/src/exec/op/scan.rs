@@ -251,6 +251,6 @@ pub fn system_view(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let rows = crate::catalog::system_rows(view.name, &env.latch, env.core)?;
+    let rows = crate::dictionary::system_rows(view.name, &env.latch, env.core)?;
     Ok(Rows::new(rows, base, level))
 }

@@ -62,7 +62,7 @@ pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) ->
 pub fn next(table: &TableDef, env: &mut Env<'_, '_>) -> TableDef {
     let mut def = table.clone();
     def.version = env.latch.next_version();
-    def.modified_ms = env.latch.engine().clock.unix_ms();
+    def.modified_ms = env.latch.clock().unix_ms();
     def
 }
 

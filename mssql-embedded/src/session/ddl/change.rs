@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::access::lock_object;
-use crate::bind::{BindContext, VariableMap, bind_default, bind_row_rules};
+use crate::bind::{BindContext, bind_default, bind_row_rules};
 use crate::catalog::{Database, Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::lock::Mode;
-use crate::plan::{RowRules, Scalar};
+use crate::plan::{RowRules, Scalar, VariableMap};
 use crate::value::DataType;
 
 impl Env<'_, '_> {
@@ -130,7 +130,7 @@ impl Env<'_, '_> {
         };
         let schema = schema
             .filter(|s| !s.is_empty())
-            .unwrap_or_else(|| crate::session::default_schema(database, self.frame.user));
+            .unwrap_or_else(|| database.default_schema(self.frame.user).to_owned());
         let Some(found) = database.find_schema(&schema) else {
             return Err(SqlError::with(
                 2760,

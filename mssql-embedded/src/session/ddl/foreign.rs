@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::bind::{BindContext, Touched, VariableMap, bind_foreign};
+use crate::bind::{BindContext, Touched, bind_foreign};
 use crate::catalog::{Object, ObjectId, TableDef, TemporaryTables};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
+use crate::plan::VariableMap;
 
 use super::alter::next;
 

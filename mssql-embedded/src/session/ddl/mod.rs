@@ -115,7 +115,13 @@ fn require_ddl(what: &str, schema: Option<i32>, env: &Env<'_, '_>) -> SqlResult<
     let Some(database) = env.latch.catalog.databases.get(&env.core.database) else {
         return Ok(());
     };
-    if super::permission::may_define(database, env.frame.user, env.core.sysadmin, schema, what) {
+    if crate::catalog::permission::may_define(
+        database,
+        env.frame.user,
+        env.core.sysadmin,
+        schema,
+        what,
+    ) {
         return Ok(());
     }
     Err(SqlError::with(

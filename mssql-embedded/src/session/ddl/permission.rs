@@ -125,7 +125,7 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<(u8,
             None => Err(missing("schema", &name.name)),
         },
         Some(Securable::Object(name)) => {
-            match crate::session::resolve_object(&env.latch, env.core, env.frame, name)? {
+            match crate::context::resolve_object(&env.latch, env.core, env.frame, name)? {
                 Some(object) => Ok((1, object.id())),
                 None => {
                     let text = name.parts.last().map_or("", |p| p.name.as_str());
@@ -144,7 +144,7 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<(u8,
 
 fn require_owner(class: u8, major_id: i32, env: &Env<'_, '_>) -> SqlResult<()> {
     let database = env.database()?;
-    if crate::session::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
+    if crate::catalog::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
     let owner = match class {

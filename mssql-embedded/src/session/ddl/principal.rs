@@ -20,7 +20,7 @@ fn require_server(what: &str, env: &Env<'_, '_>) -> SqlResult<()> {
 
 fn require_security(env: &Env<'_, '_>) -> SqlResult<()> {
     let database = env.database()?;
-    if crate::session::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
+    if crate::catalog::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
     Err(SqlError::with(

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::ast::{CreateProcedure, Ddl, DropKind, ObjectName, Stmt};
 use crate::catalog::{Object, ProcedureDef, ViewDef};
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::{Env, Frame};
-use crate::session::{Module, bind_parameter, collect_variables};
+use crate::exec::Env;
+use crate::plan::Module;
+use crate::session::{bind_parameter, collect_variables};
 
 /// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
 pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
@@ -56,7 +58,7 @@ pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> 
         env.core.settings.quoted_identifier,
     ));
     check_body(&module, env)?;
-    let now = env.latch.engine().clock.unix_ms();
+    let now = env.latch.clock().unix_ms();
     let id = match &previous {
         Some(p) => p.id,
         None => env.new_object_id(),
@@ -120,7 +122,7 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
         }
     };
     super::require_ddl("CREATE VIEW", Some(schema_id), env)?;
-    let now = env.latch.engine().clock.unix_ms();
+    let now = env.latch.clock().unix_ms();
     let id = match &previous {
         Some(v) => v.id,
         None => env.new_object_id(),
@@ -145,7 +147,7 @@ pub fn drop(
     if_exists: bool,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let found = crate::session::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let found = crate::context::resolve_object(&env.latch, env.core, env.frame, name)?;
     let found = found.filter(|o| match kind {
         DropKind::Procedure => matches!(o, Object::Procedure(_)),
         _ => matches!(o, Object::View(_)),
@@ -172,6 +174,6 @@ pub fn drop(
     };
     super::require_ddl("DROP", Some(schema), env)?;
     env.remove_object(id)?;
-    env.latch.modules.remove(&id);
+    env.core.engine.forget_module(id);
     Ok(())
 }

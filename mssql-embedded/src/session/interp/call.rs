@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::access::Latch;
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
 use crate::catalog::Param;
+use crate::context::{Frame, resolve_procedure};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
-use crate::session::{Done, DoneKind, Module, RpcParam, module_of, text_of};
+use crate::plan::Module;
+use crate::session::{Done, DoneKind, RpcParam, module_of, text_of};
 use crate::storage::LocalTable;
 use crate::value::{CastMode, DataType, Value, cast};
 
@@ -178,17 +178,16 @@ impl Interp<'_> {
         caller: &mut Frame,
     ) -> Result<Returned, Failure> {
         let engine = Arc::clone(&self.core.engine);
-        let mut latch = Latch::new(&engine);
-        let Some(procedure) = super::super::resolve_procedure(&latch, self.core, caller, name)?
-        else {
+        let latch = engine.latch();
+        let Some(procedure) = resolve_procedure(&latch, self.core, caller, name)? else {
             drop(latch);
             return self.system_procedure(name, args, caller);
         };
-        let module = module_of(&mut latch, &procedure, self.core)?;
+        let module = module_of(&latch, &procedure, self.core)?;
         let owner = crate::session::permission::owner_of(&latch, self.core, procedure.schema_id);
         drop(latch);
         let (object, version) = (procedure.id, procedure.version);
-        self.within(Latch::new(&engine), caller, |env| {
+        self.within(engine.latch(), caller, |env| {
             crate::session::permission::check_execute(object, owner, env)?;
             env.lock_schemas(&[(object, version)])
         })?;
@@ -263,7 +262,7 @@ impl Interp<'_> {
             return Ok(());
         }
         let engine = Arc::clone(&self.core.engine);
-        self.within(Latch::new(&engine), frame, |env| {
+        self.within(engine.latch(), frame, |env| {
             crate::session::ddl::drop_temporaries(&ids, env)
         })?;
         if self.core.trancount == 0 {

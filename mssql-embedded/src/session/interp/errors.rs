@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::ast::{Stmt, StmtKind};
+use crate::context::Frame;
 use crate::error::SqlError;
-use crate::exec::Frame;
-use crate::session::{Done, DoneKind, Module, text_of};
+use crate::plan::Module;
+use crate::session::{Done, DoneKind, text_of};
 use crate::value::{CastMode, DataType, Value, cast};
 
 use super::{Failure, Flow, Interp, Run};
@@ -88,9 +89,9 @@ impl Interp<'_> {
         stmt: &Stmt,
         frame: &mut Frame,
     ) -> Run {
-        if crate::access::is_interrupt(&error) {
+        if crate::interrupt::is_interrupt(&error) {
             return Err(match self.sink.interrupted() {
-                Some(crate::session::Interrupt::Disconnected) => Stop::Disconnected,
+                Some(crate::interrupt::Interrupt::Disconnected) => Stop::Disconnected,
                 _ => self.attention(),
             });
         }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::access::{Latch, Stats};
+use crate::access::Latch;
 use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
 use crate::bind::{self, BindContext};
+use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::{Env, Frame};
-use crate::plan::Bound;
-use crate::session::module::is_current;
-use crate::session::{Core, Module};
+use crate::exec::Env;
+use crate::hooks::Stats;
+use crate::plan::{Bound, Module};
 
 use super::errors::Origin;
 use super::{Failure, Interp};
@@ -27,12 +27,12 @@ impl Interp<'_> {
         let engine = Arc::clone(&self.core.engine);
         let mut f = Some(f);
         loop {
-            let latch = Latch::new(&engine);
+            let latch = engine.latch();
             let bound = self.bound(stmt, module, frame, &latch)?;
             let outcome = self.within(latch, frame, |env| {
                 env.lock_schemas(&bound.depends)?;
                 // Waiting for another session's DDL may have outdated the plan: bind anew.
-                if !is_current(&bound, &env.latch, env.core) {
+                if !env.core.against(&env.latch).is_current(&bound) {
                     return Ok(None);
                 }
                 crate::session::permission::check(&bound.requires, env)?;
@@ -54,7 +54,7 @@ impl Interp<'_> {
         frame: &Frame,
         latch: &Latch<'_>,
     ) -> Result<Arc<Bound>, Failure> {
-        if let Some(bound) = module.bound(stmt.pos.offset, latch, self.core) {
+        if let Some(bound) = module.bound(stmt.pos.offset, &self.core.against(latch)) {
             return Ok(bound);
         }
         let bound = bind_one(stmt, module, self.core, frame, latch)
@@ -107,11 +107,10 @@ pub fn bind_one(
             format!("Database '{}' does not exist.", core.database),
         ));
     };
-    let default_schema = crate::session::default_schema(database, frame.user);
     let context = BindContext {
         catalog: &latch.catalog,
         database,
-        default_schema: &default_schema,
+        default_schema: database.default_schema(frame.user),
         variables: &module.variables,
         quoted_identifier: module.quoted_identifier,
         temporaries: &core.temporaries,

@@ -2,9 +2,8 @@
 
 use crate::access::Latch;
 use crate::ast::{Expr, ExprKind, Literal};
+use crate::context::{ActingAs, Core, Frame};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
-use crate::session::{ActingAs, Core};
 use crate::value::Value;
 
 use super::{Failure, Flow, Interp};
@@ -24,7 +23,7 @@ impl Interp<'_> {
         let name = name_of(name, frame)?;
         let user = {
             let engine = std::sync::Arc::clone(&self.core.engine);
-            let latch = Latch::new(&engine);
+            let latch = engine.latch();
             user_of(&name, self.core, frame, &latch)?
         };
         self.core.impersonated.push(ActingAs {

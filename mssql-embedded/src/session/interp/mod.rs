@@ -15,14 +15,16 @@ mod variables;
 
 use std::sync::Arc;
 
-use crate::access::{Latch, Stats};
 use crate::ast::{Stmt, StmtKind};
+use crate::context::{Core, Frame};
 use crate::error::SqlError;
-use crate::exec::{Frame, test};
-use crate::plan::BoundKind;
+use crate::exec::test;
+use crate::hooks::Stats;
+use crate::interrupt::Interrupt;
+use crate::plan::{BoundKind, Module};
 use crate::value::Value;
 
-use super::{Core, Disconnected, Done, DoneKind, Interrupt, Module, ResultSink};
+use super::{Disconnected, Done, DoneKind, ResultSink};
 
 use errors::Origin;
 pub use errors::Stop;
@@ -267,9 +269,7 @@ impl Interp<'_> {
         }
         self.begin_implicitly(&stmt.kind)?;
         let engine = Arc::clone(&self.core.engine);
-        self.within(Latch::new(&engine), frame, |env| {
-            super::ddl::run(ddl, stmt, env)
-        })?;
+        self.within(engine.latch(), frame, |env| super::ddl::run(ddl, stmt, env))?;
         for notice in std::mem::take(&mut self.core.notices) {
             self.send_message(&notice.at(stmt.pos.line))?;
         }

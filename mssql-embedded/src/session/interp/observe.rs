@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::ast::{ExecTarget, ObjectName, Stmt, StmtKind};
-use crate::controls::{Action, Event, Gate, Moment, Request};
-use crate::session::{Interrupt, Module};
+use crate::hooks::{Action, Event, Gate, Moment, Request};
+use crate::interrupt::Interrupt;
+use crate::plan::Module;
 
 use super::{Failure, Interp, Stop};
 

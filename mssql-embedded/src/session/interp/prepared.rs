@@ -1,9 +1,9 @@
 //! sp_prepare, sp_execute, sp_prepexec, sp_prepexecrpc and sp_unprepare, which drivers call by number.
 
 use crate::catalog::Param;
+use crate::context::{Frame, Prepared};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
-use crate::session::{Prepared, text_of};
+use crate::session::text_of;
 use crate::value::{DataType, Value};
 
 use super::call::{Argument, Returned};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::ast::{InsertSource, QueryBody, Stmt, StmtKind};
+use crate::context::Frame;
 use crate::error::SqlError;
-use crate::exec::{self, DmlResult, Env, Frame, QueryRun, eval};
-use crate::plan::{AssignQuery, BoundKind};
-use crate::session::{ColumnMeta, Module};
-use crate::value::{CastMode, Value, cast};
+use crate::exec::{self, DmlResult, Env, QueryRun, eval};
+use crate::plan::{AssignQuery, BoundKind, Module};
+use crate::value::{CastMode, ColumnMeta, Value, cast};
 
 use super::{Failure, Flow, Interp, SELECT, transaction};
 
@@ -131,7 +131,7 @@ impl Interp<'_> {
         let (Some(columns), Failure::Error(error, _)) = (partial.columns, failure) else {
             return Ok(());
         };
-        if self.capture.is_some() || crate::access::is_interrupt(error) {
+        if self.capture.is_some() || crate::interrupt::is_interrupt(error) {
             return Ok(());
         }
         self.ended = false;

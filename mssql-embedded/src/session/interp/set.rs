@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::Latch;
 use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt, StmtKind};
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
-use crate::session::{EnvChange, Interrupt, Module};
+use crate::interrupt::Interrupt;
+use crate::plan::Module;
+use crate::session::EnvChange;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop};
@@ -184,8 +185,8 @@ impl Interp<'_> {
         frame: &Frame,
     ) -> SqlResult<()> {
         let engine = Arc::clone(&self.core.engine);
-        let latch = Latch::new(&engine);
-        let table = crate::session::resolve_table(&latch, self.core, frame, name)?;
+        let latch = engine.latch();
+        let table = crate::context::resolve_table(&latch, self.core, frame, name)?;
         if !table.columns.iter().any(|c| c.identity.is_some()) {
             return Err(SqlError::new(
                 8106,
@@ -207,7 +208,7 @@ impl Interp<'_> {
             .identity_insert
             .filter(|id| *id != table.id)
         {
-            let text = crate::session::table_name(&latch, self.core, other);
+            let text = crate::context::table_name(&latch, self.core, other);
             return Err(SqlError::new(
                 8107,
                 format!(
@@ -252,7 +253,7 @@ impl Interp<'_> {
     /// USE.
     pub fn use_database(&mut self, name: &str) -> Result<Flow, Failure> {
         let engine = Arc::clone(&self.core.engine);
-        let latch = Latch::new(&engine);
+        let latch = engine.latch();
         let (new, old) = crate::session::enter_database(&latch, self.core, name)?;
         drop(latch);
         self.sink

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use crate::access::{AppResource, Latch, app_lock, app_mode, app_unlock};
+use crate::access::{AppResource, app_lock, app_mode, app_unlock};
 use crate::ast::{Ident, ObjectName, Pos};
 use crate::catalog::Param;
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
 use crate::session::text_of;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
@@ -163,7 +163,7 @@ impl Interp<'_> {
         let role = ident(required(&values[0], procedure, "@rolename")?);
         let member = ident(required(&values[1], procedure, "@membername")?);
         let engine = std::sync::Arc::clone(&self.core.engine);
-        self.within(Latch::new(&engine), frame, |env| {
+        self.within(engine.latch(), frame, |env| {
             crate::session::ddl::alter_role(&role, add, &member, env)
         })?;
         Ok(Returned {
@@ -208,7 +208,7 @@ impl Interp<'_> {
         }
         let engine = std::sync::Arc::clone(&self.core.engine);
         let name: Vec<u16> = resource.encode_utf16().collect();
-        let result = self.within(crate::access::Latch::new(&engine), frame, |env| {
+        let result = self.within(engine.latch(), frame, |env| {
             let database = env.database()?.id;
             let lock = AppResource {
                 database,
@@ -236,7 +236,7 @@ impl Interp<'_> {
         let session = session_owned(values[1].as_deref().unwrap_or("Transaction"))?;
         let engine = std::sync::Arc::clone(&self.core.engine);
         let name: Vec<u16> = resource.encode_utf16().collect();
-        self.within(crate::access::Latch::new(&engine), frame, |env| {
+        self.within(engine.latch(), frame, |env| {
             let database = env.database()?.id;
             let owner = env.core.lock_owner();
             let lock = AppResource {

@@ -1,10 +1,9 @@
 //! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
 
-use crate::access::Latch;
 use crate::ast::{Ddl, DropKind, IsolationLevel, QueryBody, StmtKind, TranName};
-use crate::controls::Moment;
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
+use crate::hooks::Moment;
 use crate::session::{EnvChange, TransactionRequest};
 use crate::value::Value;
 
@@ -52,7 +51,7 @@ impl Interp<'_> {
     /// Opens the transaction itself and tells the client its descriptor.
     pub fn open_transaction(&mut self) -> Result<(), Failure> {
         let engine = std::sync::Arc::clone(&self.core.engine);
-        let mut latch = Latch::new(&engine);
+        let mut latch = engine.latch();
         let txn = latch.begin(self.core.lock_owner());
         drop(latch);
         let descriptor = txn.id;
@@ -87,7 +86,7 @@ impl Interp<'_> {
     fn commit_now(&mut self, procedure: &str) -> Result<(), Failure> {
         let engine = std::sync::Arc::clone(&self.core.engine);
         self.moment(Moment::Commit, procedure, "")?;
-        let mut latch = Latch::new(&engine);
+        let mut latch = engine.latch();
         let mut descriptor = 0;
         if let Some(txn) = self.core.txn.take() {
             descriptor = txn.id;
@@ -145,7 +144,7 @@ impl Interp<'_> {
                 self.core.savepoints.truncate(at + 1);
                 let mark = self.core.savepoints[at].1;
                 let engine = std::sync::Arc::clone(&self.core.engine);
-                let mut latch = Latch::new(&engine);
+                let mut latch = engine.latch();
                 if let Some(txn) = &mut self.core.txn {
                     txn.rollback_to(&mut latch, mark);
                 }
@@ -192,7 +191,7 @@ impl Interp<'_> {
             return Err(doomed().into());
         }
         let engine = std::sync::Arc::clone(&self.core.engine);
-        let latch = Latch::new(&engine);
+        let latch = engine.latch();
         if let Some(txn) = &self.core.txn {
             let mark = txn.mark(&latch);
             self.core.savepoints.push((name, mark));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::ast::{Declaration, Stmt};
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::{Frame, eval};
-use crate::plan::{BoundKind, Typed};
-use crate::session::Module;
+use crate::exec::eval;
+use crate::plan::{BoundKind, Module, Typed};
 use crate::value::precedence::check_implicit;
 use crate::value::{CastMode, DataType, Value, cast};
 

@@ -5,7 +5,7 @@ use crate::func::CatalogFunction;
 use crate::value::{DataType, Value};
 
 use super::functions::Call;
-use super::{KeyConstraint, Object};
+use crate::catalog::{KeyConstraint, Object};
 
 /// sys.types: name and system_type_id of the types the engine has.
 pub const TYPES: &[(&str, i32)] = &[
@@ -219,7 +219,7 @@ fn server_property(call: &Call<'_>) -> Option<Value> {
         "productlevel" => text("RTM"),
         "edition" => text("mssql-embedded"),
         "engineedition" => text("3"),
-        "servername" | "machinename" => text(crate::session::SERVER_NAME),
+        "servername" | "machinename" => text(crate::context::SERVER_NAME),
         "collation" => text(
             call.latch
                 .catalog

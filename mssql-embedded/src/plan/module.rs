@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::access::Latch;
 use crate::ast::{Stmt, StmtKind};
-use crate::bind::VariableMap;
-use crate::catalog::{Object, Param};
-use crate::lock::FastMap;
-use crate::plan::Bound;
+use crate::catalog::{Catalog, Object, Param, TemporaryTables};
+use crate::fast_map::FastMap;
 
-use super::Core;
+use super::{Bound, VariableMap};
 
 /// A batch, a dynamic text, or a procedure, ready to run.
 #[derive(Debug)]
@@ -92,12 +89,9 @@ impl Module {
     }
 
     /// The bound form of the statement at `offset`, if what it was bound against is unchanged.
-    pub fn bound(&self, offset: u32, latch: &Latch<'_>, core: &Core) -> Option<Arc<Bound>> {
+    pub fn bound(&self, offset: u32, against: &Against<'_>) -> Option<Arc<Bound>> {
         let found = Arc::clone(self.bound.lock().get(&offset)?);
-        if is_current(&found, latch, core) {
-            return Some(found);
-        }
-        None
+        against.is_current(&found).then_some(found)
     }
 
     /// Keeps a bound statement.
@@ -106,26 +100,39 @@ impl Module {
     }
 }
 
-/// Whether what a statement was bound against is unchanged. Its temporary tables must be those that the
-/// names mean to this session, for sessions share the bound statements of a procedure.
-pub fn is_current(bound: &Bound, latch: &Latch<'_>, core: &Core) -> bool {
-    if bound.depends.is_empty() {
-        return true;
+/// What the names of a statement mean at present.
+#[derive(Clone, Copy, Debug)]
+pub struct Against<'c> {
+    /// All definitions.
+    pub catalog: &'c Catalog,
+    /// The current database, folded.
+    pub database: &'c str,
+    /// The temporary tables of the session.
+    pub temporaries: &'c TemporaryTables,
+}
+
+impl Against<'_> {
+    /// Whether what a statement was bound against is unchanged. Its temporary tables must be those
+    /// that the names mean to this session, for sessions share the bound statements of a procedure.
+    pub fn is_current(&self, bound: &Bound) -> bool {
+        if bound.depends.is_empty() {
+            return true;
+        }
+        let Some(db) = self.catalog.databases.get(self.database) else {
+            return false;
+        };
+        bound
+            .depends
+            .iter()
+            .all(|(id, version)| match db.objects.get(id) {
+                Some(Object::Table(t)) => t.version == *version,
+                Some(Object::View(v)) => v.version == *version,
+                Some(Object::Procedure(p)) => p.version == *version,
+                Some(Object::Constraint { .. }) => false,
+                None => {
+                    let temporary = self.temporaries.visible(self.catalog, *id);
+                    temporary.is_some_and(|t| t.version == *version)
+                }
+            })
     }
-    let Some(db) = latch.catalog.databases.get(&core.database) else {
-        return false;
-    };
-    bound
-        .depends
-        .iter()
-        .all(|(id, version)| match db.objects.get(id) {
-            Some(Object::Table(t)) => t.version == *version,
-            Some(Object::View(v)) => v.version == *version,
-            Some(Object::Procedure(p)) => p.version == *version,
-            Some(Object::Constraint { .. }) => false,
-            None => {
-                let temporary = core.temporaries.visible(&latch.catalog, *id);
-                temporary.is_some_and(|t| t.version == *version)
-            }
-        })
 }

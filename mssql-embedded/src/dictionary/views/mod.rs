@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::value::Value;
 
 use super::system_view::Source;
-use super::{Object, TableDef};
+use crate::catalog::{Object, TableDef};
 
 fn int(n: impl Into<i64>) -> Value {
     Value::Int(n.into())

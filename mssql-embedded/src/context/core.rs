@@ -10,7 +10,8 @@ use crate::catalog::{Object, ObjectId, TEMPDB, TemporaryTables};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
-use crate::storage::{Mark, Txn};
+use crate::plan::Against;
+use crate::storage::{Mark, State, Txn};
 use crate::value::Value;
 
 use super::random::Random;
@@ -189,6 +190,15 @@ impl Core {
         LockOwner::from(self.spid)
     }
 
+    /// What the names of a statement mean to this session at present.
+    pub fn against<'c>(&'c self, state: &'c State) -> Against<'c> {
+        Against {
+            catalog: &state.catalog,
+            database: &self.database,
+            temporaries: &self.temporaries,
+        }
+    }
+
     /// Whether plain reads of this session's database see versions instead of locking.
     pub fn reads_versions(&self, latch: &Latch<'_>) -> bool {
         self.settings.isolation == IsolationLevel::ReadCommitted
@@ -224,7 +234,7 @@ impl Core {
     /// Rolls everything back; the descriptor of the transaction if one was open.
     pub fn rollback_all(&mut self) -> Option<u64> {
         let engine = Arc::clone(&self.engine);
-        let mut latch = Latch::new(&engine);
+        let mut latch = engine.latch();
         let was_open = self.trancount > 0;
         self.trancount = 0;
         self.doomed = false;
@@ -243,7 +253,7 @@ impl Core {
             return;
         }
         let engine = Arc::clone(&self.engine);
-        let mut latch = Latch::new(&engine);
+        let mut latch = engine.latch();
         let mut txn = Txn::begin(&mut latch, self.lock_owner());
         for id in ids {
             if let Some(tempdb) = latch.catalog.databases.get_mut(TEMPDB)
@@ -261,7 +271,7 @@ impl Core {
     /// Releases the locks that belong to the session rather than to a transaction.
     pub fn release_session_locks(&mut self) {
         let engine = Arc::clone(&self.engine);
-        Latch::new(&engine).locks.end_session(self.lock_owner());
+        engine.latch().locks.end_session(self.lock_owner());
     }
 
     /// XACT_STATE().

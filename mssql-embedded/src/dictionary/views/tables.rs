@@ -1,7 +1,7 @@
 //! What tables are made of: columns, indexes, constraints, row counts.
 
-use crate::catalog::property::system_type_id;
-use crate::catalog::system_view::Source;
+use crate::dictionary::property::system_type_id;
+use crate::dictionary::system_view::Source;
 use crate::value::Value;
 
 use super::{all_tables, bit, int, text};

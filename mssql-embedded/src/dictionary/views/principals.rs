@@ -1,8 +1,8 @@
 //! Users, roles, logins and permissions.
 
 use crate::catalog::Permission;
-use crate::catalog::property::sid;
-use crate::catalog::system_view::Source;
+use crate::dictionary::property::sid;
+use crate::dictionary::system_view::Source;
 use crate::value::Value;
 
 use super::{bit, int, text};

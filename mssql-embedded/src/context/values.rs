@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use crate::access::Latch;
-use crate::error::SqlResult;
-use crate::exec::Frame;
 use crate::func::SessionValue;
-use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+use crate::value::Value;
 
-use super::{Core, default_schema};
+use super::{Core, Frame};
 
 /// @@VERSION. The numbers are those of SQL Server 2019, whose behaviour is followed.
 pub const VERSION: &str = concat!(
@@ -56,10 +54,10 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
         SessionValue::DatabaseName => database.map_or(Value::Null, |d| text(&d.name)),
         SessionValue::DatabaseId => database.map_or(Value::Null, |d| int(i64::from(d.id))),
         SessionValue::SchemaName => {
-            database.map_or(Value::Null, |d| text(&default_schema(d, frame.user)))
+            database.map_or(Value::Null, |d| text(d.default_schema(frame.user)))
         }
         SessionValue::SchemaId => database
-            .and_then(|d| d.find_schema(&default_schema(d, frame.user)))
+            .and_then(|d| d.find_schema(d.default_schema(frame.user)))
             .map_or(Value::Null, |s| int(i64::from(s.id))),
         SessionValue::UserId => int(i64::from(frame.user)),
         SessionValue::AppName => text(&core.app_name),
@@ -96,22 +94,4 @@ fn caught(value: SessionValue, core: &Core) -> Value {
         }
         _ => Value::Null,
     }
-}
-
-/// A value as text, at most `limit` characters.
-pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> {
-    let target = DataType::NVarChar(Length::Max, Collation::SqlLatin1CiAs);
-    let text = match value {
-        Value::Str(s) => String::from_utf16_lossy(s),
-        Value::Null => String::new(),
-        other => match cast(other, ty, &target, None, CastMode::Explicit)? {
-            Value::Str(s) => String::from_utf16_lossy(&s),
-            _ => String::new(),
-        },
-    };
-    Ok(if text.len() > limit {
-        text.chars().take(limit).collect()
-    } else {
-        text
-    })
 }

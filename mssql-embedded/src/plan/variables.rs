@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::ast::{Declaration, Pos, Stmt, StmtKind};
-use crate::catalog::{Database, TableDef};
+use crate::ast::Pos;
+use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::value::{BareLength, DataType};
-
-use super::table_def::{TableName, table_def_from_ast};
-use super::{errors, resolve_collation, resolve_type};
+use crate::value::DataType;
 
 /// A scalar variable or parameter.
 #[derive(Clone, Debug)]
@@ -47,92 +44,28 @@ enum Kind {
 }
 
 impl VariableMap {
-    /// Collects parameters, in order from slot 0, and then every DECLARE of the statements.
+    /// Adds a scalar variable; a parameter has no place of declaration.
     ///
     /// # Errors
     ///
-    /// 134 for a name declared twice, and the errors of types and table definitions.
-    pub fn collect(
-        params: &[(String, DataType)],
-        body: &[Stmt],
-        database: &Database,
-    ) -> SqlResult<Self> {
-        let mut map = Self::default();
-        for (name, ty) in params {
-            map.add_scalar(name, ty.clone(), None)?;
-        }
-        map.statements(body, database)?;
-        Ok(map)
-    }
-
-    fn statements(&mut self, body: &[Stmt], database: &Database) -> SqlResult<()> {
-        body.iter().try_for_each(|s| self.statement(s, database))
-    }
-
-    fn statement(&mut self, stmt: &Stmt, database: &Database) -> SqlResult<()> {
-        match &stmt.kind {
-            StmtKind::Block(body) => self.statements(body, database),
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.statement(then, database)?;
-                otherwise
-                    .iter()
-                    .try_for_each(|s| self.statement(s, database))
-            }
-            StmtKind::While { body, .. } => self.statement(body, database),
-            StmtKind::TryCatch { body, handler } => {
-                self.statements(body, database)?;
-                self.statements(handler, database)
-            }
-            StmtKind::Declare(list) => list.iter().try_for_each(|d| self.declare(d, database)),
-            _ => Ok(()),
-        }
-    }
-
-    fn declare(&mut self, declaration: &Declaration, database: &Database) -> SqlResult<()> {
-        match declaration {
-            Declaration::Scalar {
-                name,
-                ty,
-                collate,
-                pos,
-                ..
-            } => {
-                let collation = match collate {
-                    Some(name) => resolve_collation(name, database.collation)?,
-                    None => database.collation,
-                };
-                let ty = resolve_type(ty, collation, BareLength::One)?;
-                self.add_scalar(name, ty, Some(*pos))
-                    .map_err(|e| e.at(pos.line))
-            }
-            Declaration::Table {
-                name,
-                columns,
-                constraints,
-                pos,
-            } => {
-                let target = TableName::variable(name, database);
-                let table = table_def_from_ast(&target, columns, constraints, database)
-                    .map_err(|e| e.at(pos.line))?;
-                let slot = self.tables.len();
-                self.claim(name, Kind::Table(slot))
-                    .map_err(|e| e.at(pos.line))?;
-                self.tables.push(TableVariable {
-                    slot,
-                    table: Arc::new(table),
-                });
-                Ok(())
-            }
-        }
-    }
-
-    fn add_scalar(&mut self, name: &str, ty: DataType, pos: Option<Pos>) -> SqlResult<()> {
+    /// 134 for a name declared twice.
+    pub fn add_scalar(&mut self, name: &str, ty: DataType, pos: Option<Pos>) -> SqlResult<()> {
         let slot = self.scalars.len();
         self.claim(name, Kind::Scalar(slot))?;
         let declared = pos.map(|p| p.offset);
         self.scalars.push(ScalarVariable { slot, ty, declared });
+        Ok(())
+    }
+
+    /// Adds a table variable.
+    ///
+    /// # Errors
+    ///
+    /// 134 for a name declared twice.
+    pub fn add_table(&mut self, name: &str, table: Arc<TableDef>) -> SqlResult<()> {
+        let slot = self.tables.len();
+        self.claim(name, Kind::Table(slot))?;
+        self.tables.push(TableVariable { slot, table });
         Ok(())
     }
 
@@ -171,11 +104,11 @@ impl VariableMap {
             Some(Kind::Scalar(slot)) => {
                 let variable = &self.scalars[*slot];
                 if variable.declared.is_some_and(|at| pos.offset < at) {
-                    return Err(errors::undeclared(name, pos));
+                    return Err(undeclared(name, pos));
                 }
                 Ok(variable)
             }
-            _ => Err(errors::undeclared(name, pos)),
+            _ => Err(undeclared(name, pos)),
         }
     }
 
@@ -212,7 +145,28 @@ impl VariableMap {
     pub fn table(&self, name: &str) -> SqlResult<&TableVariable> {
         match self.names.get(&name.to_lowercase()) {
             Some(Kind::Table(slot)) => Ok(&self.tables[*slot]),
-            _ => Err(errors::undeclared_table(name)),
+            _ => Err(undeclared_table(name)),
         }
     }
+}
+
+/// 137.
+pub fn undeclared(name: &str, pos: Pos) -> SqlError {
+    SqlError::with(
+        137,
+        15,
+        2,
+        format!("Must declare the scalar variable \"{name}\"."),
+    )
+    .at(pos.line)
+}
+
+/// 1087.
+fn undeclared_table(name: &str) -> SqlError {
+    SqlError::with(
+        1087,
+        15,
+        2,
+        format!("Must declare the table variable \"{name}\"."),
+    )
 }

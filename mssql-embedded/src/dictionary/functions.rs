@@ -2,14 +2,14 @@
 
 use crate::access::{AppResource, app_lock_mode, app_lock_test, app_mode};
 use crate::ast::ObjectName;
-use crate::engine::State;
+use crate::context::{Core, Frame, resolve_object};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Frame;
 use crate::func::CatalogFunction;
-use crate::session::{Core, resolve_object};
+use crate::storage::State;
 use crate::value::Value;
 
-use super::{Database, Object, TableDef, property};
+use super::property;
+use crate::catalog::{Database, Object, TEMPDB, TableDef, is_temporary};
 
 /// Computes a catalogue function. An argument that names nothing gives NULL.
 pub fn catalog_function(
@@ -77,9 +77,9 @@ impl Call<'_> {
         let name: ObjectName = crate::parse::parse_name(&name).ok()?;
         // Temporary tables are in tempdb: from elsewhere the name says so.
         if let [schema @ .., table] = name.parts.as_slice()
-            && super::is_temporary(&table.name)
-            && self.core.database != super::TEMPDB
-            && !matches!(schema, [d, _] if d.name.eq_ignore_ascii_case(super::TEMPDB))
+            && is_temporary(&table.name)
+            && self.core.database != TEMPDB
+            && !matches!(schema, [d, _] if d.name.eq_ignore_ascii_case(TEMPDB))
         {
             return None;
         }
@@ -291,7 +291,7 @@ impl Call<'_> {
             "OBJECT" => {
                 let object = self.named(0)?;
                 bit(owner
-                    || crate::session::has_permission(
+                    || crate::catalog::permission::has(
                         self.database,
                         self.frame.user,
                         object,
@@ -303,7 +303,7 @@ impl Call<'_> {
                     .text(0)
                     .and_then(|n| self.database.find_schema(&n))
                     .map(|s| s.id);
-                crate::session::may_define(
+                crate::catalog::permission::may_define(
                     self.database,
                     self.frame.user,
                     false,

@@ -1,8 +1,8 @@
 //! sys.databases, sys.schemas, sys.objects and its kin, sys.sql_modules, sys.parameters, sys.types.
 
 use crate::catalog::Object;
-use crate::catalog::property::{TYPES, object_type, object_type_desc, system_type_id};
-use crate::catalog::system_view::Source;
+use crate::dictionary::property::{TYPES, object_type, object_type_desc, system_type_id};
+use crate::dictionary::system_view::Source;
 use crate::value::Value;
 
 use super::{bit, int, moment, text};

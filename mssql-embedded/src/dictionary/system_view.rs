@@ -1,13 +1,13 @@
 //! The system views: finding one by its name, and its rows.
 
-use crate::engine::State;
+use crate::context::Core;
 use crate::error::SqlResult;
 use crate::plan::SystemView;
-use crate::session::Core;
+use crate::storage::State;
 use crate::value::Value;
 
 use super::view_list::all;
-use super::{Catalog, Database};
+use crate::catalog::{Catalog, Database};
 
 /// What a view reads.
 pub struct Source<'s> {

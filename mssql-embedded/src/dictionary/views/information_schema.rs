@@ -1,7 +1,7 @@
 //! INFORMATION_SCHEMA.
 
 use crate::catalog::Object;
-use crate::catalog::system_view::Source;
+use crate::dictionary::system_view::Source;
 use crate::value::{DataType, Length, Value};
 
 use super::{all_tables, int, moment, text};

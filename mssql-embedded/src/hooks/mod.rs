@@ -1,4 +1,13 @@
 //! The engine's side of the controls: armed rules, counters and live sessions.
+//!
+//! The engine calls [`Hooks`] at the moments a [`Trigger`] can name. As long as no rule is armed and
+//! no statement is watched, that costs one load of an atomic.
+
+mod counters;
+mod gate;
+mod sessions;
+mod stats;
+mod trigger;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -6,11 +15,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::counters::Book;
-use super::sessions::Sessions;
-use super::{Event, Gate, Snapshot, Traffic, Trigger};
-use crate::access::Stats;
+pub use counters::{Counters, Snapshot, StatementCounters, Traffic};
+pub(crate) use gate::Gate;
+pub use stats::Stats;
+pub use trigger::Trigger;
+pub(crate) use trigger::{Event, Moment};
+
 use crate::error::SqlError;
+use counters::Book;
+use sessions::Sessions;
 
 /// Rules are armed.
 const RULES: u8 = 1;
@@ -48,7 +61,7 @@ pub(crate) struct Hooks {
     watching: AtomicU8,
     rules: Mutex<Rules>,
     book: Mutex<Book>,
-    pub(super) sessions: Mutex<Sessions>,
+    sessions: Mutex<Sessions>,
 }
 
 #[derive(Debug, Default)]
@@ -104,7 +117,7 @@ impl Hooks {
         actions
     }
 
-    pub(super) fn arm(&self, trigger: Trigger, action: Action) -> (u64, Arc<AtomicU64>) {
+    pub(crate) fn arm(&self, trigger: Trigger, action: Action) -> (u64, Arc<AtomicU64>) {
         let fired = Arc::new(AtomicU64::new(0));
         let mut rules = self.rules.lock();
         rules.next_id += 1;
@@ -120,11 +133,11 @@ impl Hooks {
         (id, fired)
     }
 
-    pub(super) fn disarm(&self, id: u64) {
+    pub(crate) fn disarm(&self, id: u64) {
         self.retain(|rule| rule.id != id);
     }
 
-    pub(super) fn disarm_all(&self) {
+    pub(crate) fn disarm_all(&self) {
         self.retain(|_| false);
     }
 
@@ -147,7 +160,7 @@ impl Hooks {
         self.book.lock().statement(procedure, text, stats);
     }
 
-    pub(super) fn watch_statements(&self, on: bool) {
+    pub(crate) fn watch_statements(&self, on: bool) {
         if on {
             self.watching.fetch_or(STATEMENTS, Ordering::AcqRel);
         } else {
@@ -155,18 +168,17 @@ impl Hooks {
         }
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         self.book.lock().snapshot()
     }
 
-    pub(super) fn reset_counters(&self) {
+    pub(crate) fn reset_counters(&self) {
         *self.book.lock() = Book::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Moment;
     use super::*;
 
     fn commit() -> Event<'static> {

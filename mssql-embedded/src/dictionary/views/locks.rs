@@ -1,6 +1,6 @@
 //! sys.dm_tran_locks.
 
-use crate::catalog::system_view::Source;
+use crate::dictionary::system_view::Source;
 use crate::lock::{LockStatus, Resource};
 use crate::value::Value;
 

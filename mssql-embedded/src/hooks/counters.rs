@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use super::hooks::Request;
 use super::trigger::same_procedure;
-use crate::access::Stats;
+use super::{Request, Stats};
 
 /// How many different statements are counted one by one; more are counted together under an empty
 /// text, so that generated texts do not fill the memory.

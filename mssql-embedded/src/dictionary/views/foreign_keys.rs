@@ -1,8 +1,8 @@
 //! sys.foreign_keys and sys.foreign_key_columns: their columns and rows.
 
 use super::{all_tables, bit, int, text};
-use crate::catalog::system_view::Source;
-use crate::catalog::view_list::{RowsOf, view};
+use crate::dictionary::system_view::Source;
+use crate::dictionary::view_list::{RowsOf, view};
 use crate::plan::SystemType::{Bit, Char2, Int, Name, Text60, TinyInt};
 use crate::plan::SystemView;
 use crate::value::Value;

@@ -50,7 +50,7 @@ impl Gate {
     }
 
     /// Lets everyone inside go on.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         let mut state = self.state.lock();
         state.releases += 1;
         // Those inside need a moment to leave; they must not be mistaken for new arrivals.
@@ -59,18 +59,18 @@ impl Gate {
     }
 
     /// Lets everyone go on, now and for ever.
-    pub(super) fn retire(&self) {
+    pub(crate) fn retire(&self) {
         self.state.lock().retired = true;
         self.release();
     }
 
     /// Who is inside, in the order of arrival.
-    pub(super) fn inside(&self) -> Vec<u16> {
+    pub(crate) fn inside(&self) -> Vec<u16> {
         self.state.lock().inside.clone()
     }
 
     /// Waits until a session is inside; `None` when none comes in time.
-    pub(super) fn wait(&self, at_most: Duration) -> Option<u16> {
+    pub(crate) fn wait(&self, at_most: Duration) -> Option<u16> {
         let deadline = Instant::now() + at_most;
         let mut state = self.state.lock();
         loop {
@@ -84,7 +84,7 @@ impl Gate {
     }
 
     /// The first session inside, or a promise to wake the caller when there is one.
-    pub(super) fn poll(&self, waker: &Waker) -> Poll<u16> {
+    pub(crate) fn poll(&self, waker: &Waker) -> Poll<u16> {
         let mut state = self.state.lock();
         match state.inside.first() {
             Some(spid) => Poll::Ready(*spid),

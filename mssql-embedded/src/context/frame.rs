@@ -1,0 +1,32 @@
+//! The state of one procedure call or batch.
+
+use std::sync::Arc;
+
+use crate::plan::VariableMap;
+use crate::storage::LocalTable;
+use crate::value::Value;
+
+/// The variables of one procedure call or batch.
+#[derive(Debug)]
+pub struct Frame {
+    /// Names, types and slots.
+    pub variables: Arc<VariableMap>,
+    /// Values of scalar variables, by slot.
+    pub values: Vec<Value>,
+    /// Contents of table variables, by slot.
+    pub tables: Vec<LocalTable>,
+    /// SCOPE_IDENTITY().
+    pub scope_identity: Value,
+    /// @@PROCID, 0 in a batch.
+    pub procedure: i32,
+    /// The procedure's schema-qualified name for messages, empty in a batch.
+    pub procedure_name: String,
+    /// The owner of the procedure, when permissions are checked against an ownership chain.
+    pub chain_owner: Option<i32>,
+    /// The database user that permissions are checked for.
+    pub user: i32,
+    /// How many calls deep: 0 for the batch or RPC itself.
+    pub depth: u32,
+    /// How many TRY blocks of this frame are active.
+    pub try_depth: u32,
+}

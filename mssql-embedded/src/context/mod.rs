@@ -1,0 +1,14 @@
+//! What a statement runs in: the session with its settings and transaction, the call with its
+//! variables, and what names and `@@` values mean there.
+
+mod core;
+mod frame;
+mod random;
+mod resolve;
+mod values;
+
+pub use self::core::{ActingAs, Core, Prepared, Settings};
+pub use frame::Frame;
+pub use random::Random;
+pub use resolve::{resolve_object, resolve_procedure, resolve_table, table_name};
+pub use values::{SERVER_NAME, session_value};

@@ -1,0 +1,39 @@
+//! What a statement did.
+
+/// Counters of one statement or procedure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Rows and index entries looked at.
+    pub rows_read: u64,
+    /// Rows inserted, updated and deleted.
+    pub rows_written: u64,
+    /// Locks acquired.
+    pub locks_taken: u64,
+    /// Lock requests that had to wait.
+    pub lock_waits: u64,
+    /// Row locks exchanged for a table lock.
+    pub escalations: u64,
+}
+
+impl Stats {
+    /// Adds another count.
+    pub fn add(&mut self, other: &Self) {
+        self.rows_read += other.rows_read;
+        self.rows_written += other.rows_written;
+        self.locks_taken += other.locks_taken;
+        self.lock_waits += other.lock_waits;
+        self.escalations += other.escalations;
+    }
+
+    /// What was counted after `earlier`, an earlier state of the same count.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            rows_read: self.rows_read - earlier.rows_read,
+            rows_written: self.rows_written - earlier.rows_written,
+            locks_taken: self.locks_taken - earlier.locks_taken,
+            lock_waits: self.lock_waits - earlier.lock_waits,
+            escalations: self.escalations - earlier.escalations,
+        }
+    }
+}

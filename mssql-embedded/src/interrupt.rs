@@ -1,0 +1,30 @@
+//! Why a running request stops before its end, and the error that says so on its way up.
+
+use crate::error::SqlError;
+
+/// The number of the error that carries an interrupt up through the interpreter. It never reaches a
+/// client, and TRY…CATCH must not see it.
+const INTERRUPTED: i32 = -1;
+
+/// Why a running request shall stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The client sent an attention: stop, and the wire side acknowledges with DONE_ATTN.
+    Attention,
+    /// The client hung up, or the server stops, or a test cut the connection.
+    Disconnected,
+}
+
+/// The error that ends a request because its client sent an attention or is gone.
+pub fn interrupt_error(interrupt: Interrupt) -> SqlError {
+    let message = match interrupt {
+        Interrupt::Attention => "the request was cancelled by its client",
+        Interrupt::Disconnected => "the client is gone",
+    };
+    SqlError::with(INTERRUPTED, 20, 0, message)
+}
+
+/// Whether an error is one of [`interrupt_error`].
+pub fn is_interrupt(error: &SqlError) -> bool {
+    error.number == INTERRUPTED
+}

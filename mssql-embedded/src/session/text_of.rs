@@ -1,0 +1,22 @@
+//! Values as the texts that PRINT, RAISERROR and dynamic SQL take.
+
+use crate::error::SqlResult;
+use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+
+/// A value as text, at most `limit` characters.
+pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> {
+    let target = DataType::NVarChar(Length::Max, Collation::SqlLatin1CiAs);
+    let text = match value {
+        Value::Str(s) => String::from_utf16_lossy(s),
+        Value::Null => String::new(),
+        other => match cast(other, ty, &target, None, CastMode::Explicit)? {
+            Value::Str(s) => String::from_utf16_lossy(&s),
+            _ => String::new(),
+        },
+    };
+    Ok(if text.len() > limit {
+        text.chars().take(limit).collect()
+    } else {
+        text
+    })
+}

@@ -1,0 +1,16 @@
+//! What a result set says of a column.
+
+use super::DataType;
+
+/// A column of a result set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnMeta {
+    /// What the client calls it; empty when the select list gives no name.
+    pub name: String,
+    /// The declared type, which its values do not carry.
+    pub ty: DataType,
+    /// Whether NULL can occur.
+    pub nullable: bool,
+    /// Whether it is an identity column.
+    pub identity: bool,
+}
