@@ -1,6 +1,6 @@
 -- Deletes completed and failed root instances that pass the filter, each with its descendants.
 --
--- Callers   ProviderAdmin::delete_instance_bulk
+-- Callers   ProviderAdmin::delete_instance_bulk, purge_instances
 -- Locks     as _delete_instances, one tree at a time
 -- Throws    51000 called inside a transaction
 --           51001, 51002 an instance id is unusable

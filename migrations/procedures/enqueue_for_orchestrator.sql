@@ -1,6 +1,6 @@
 -- Puts a message for an instance into the queue, visible after the delay.
 --
--- Callers   Provider::enqueue_for_orchestrator
+-- Callers   Provider::enqueue_for_orchestrator, cancel_instance, raise_event
 -- Locks     instance_locks: the instance's row, then orchestrator_queue: the new row
 -- Throws    51000 called inside a transaction
 --           51001, 51002 instance id unusable

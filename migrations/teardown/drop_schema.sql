@@ -1,6 +1,6 @@
 -- Removes everything the installation created, and nothing else.
 --
--- Works on a half-finished installation too. The role must have no members left. The schema itself
+-- Works on a half-finished installation too. The roles must have no members left. The schema itself
 -- goes only if the installer created it and nothing of somebody else's is in it.
 DECLARE @created_schema BIT = 0;
 IF EXISTS (SELECT 1
@@ -19,6 +19,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._await_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)]._cancel_activities;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_id;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_ids;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_is_alive;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_kv_keys;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_work_items;
 DROP PROCEDURE IF EXISTS [$(schema)]._claim_session;
@@ -39,6 +40,7 @@ DROP PROCEDURE IF EXISTS [$(schema)].abandon_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)].ack_orchestration_item;
 DROP PROCEDURE IF EXISTS [$(schema)].ack_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)].append_with_execution;
+DROP PROCEDURE IF EXISTS [$(schema)].cancel_instance;
 DROP PROCEDURE IF EXISTS [$(schema)].cleanup_orphaned_sessions;
 DROP PROCEDURE IF EXISTS [$(schema)].delete_instance;
 DROP PROCEDURE IF EXISTS [$(schema)].delete_instance_bulk;
@@ -65,11 +67,27 @@ DROP PROCEDURE IF EXISTS [$(schema)].list_instances;
 DROP PROCEDURE IF EXISTS [$(schema)].list_instances_by_status;
 DROP PROCEDURE IF EXISTS [$(schema)].prune_executions;
 DROP PROCEDURE IF EXISTS [$(schema)].prune_executions_bulk;
+DROP PROCEDURE IF EXISTS [$(schema)].purge_instances;
+DROP PROCEDURE IF EXISTS [$(schema)].purge_orphan_messages;
+DROP PROCEDURE IF EXISTS [$(schema)].raise_event;
 DROP PROCEDURE IF EXISTS [$(schema)].[read];
 DROP PROCEDURE IF EXISTS [$(schema)].read_with_execution;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_orchestration_item_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_session_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_work_item_lock;
+
+DROP VIEW IF EXISTS [$(schema)].v_executions;
+DROP VIEW IF EXISTS [$(schema)].v_history;
+DROP VIEW IF EXISTS [$(schema)].v_history_payloads;
+DROP VIEW IF EXISTS [$(schema)].v_instance_payloads;
+DROP VIEW IF EXISTS [$(schema)].v_instances;
+DROP VIEW IF EXISTS [$(schema)].v_key_values;
+DROP VIEW IF EXISTS [$(schema)].v_queue;
+DROP VIEW IF EXISTS [$(schema)].v_queue_depth;
+DROP VIEW IF EXISTS [$(schema)].v_queue_payloads;
+DROP VIEW IF EXISTS [$(schema)].v_waiting;
+DROP VIEW IF EXISTS [$(schema)].v_workers;
+DROP VIEW IF EXISTS [$(schema)]._v_open_subscriptions;
 
 DROP TABLE IF EXISTS [$(schema)].sessions;
 DROP TABLE IF EXISTS [$(schema)].worker_queue;
@@ -85,6 +103,8 @@ DROP TABLE IF EXISTS [$(schema)].schema_release;
 DROP TABLE IF EXISTS [$(schema)].schema_migrations;
 
 DROP ROLE IF EXISTS [$(role)];
+DROP ROLE IF EXISTS [$(observer)];
+DROP ROLE IF EXISTS [$(inspector)];
 
 IF @created_schema = 1
    AND NOT EXISTS (SELECT 1 FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'$(schema)'))

@@ -35,7 +35,7 @@ pub(super) struct Migration {
 pub(super) struct Source {
     pub(super) create_schema: Script,
     pub(super) migrations: Vec<Migration>,
-    /// The procedures and their permissions: applied again whenever they changed.
+    /// The procedures, the views and the permissions: applied again whenever they changed.
     pub(super) repeatable: Vec<Script>,
     pub(super) repeatable_checksum: String,
     pub(super) teardown: Script,
@@ -56,14 +56,9 @@ impl Source {
     fn read() -> Self {
         let mut migrations: Vec<_> = FILES.files().filter_map(migration).collect();
         migrations.sort_by_key(|migration| migration.number);
-        let mut repeatable: Vec<_> = FILES
-            .get_dir("procedures")
-            .into_iter()
-            .flat_map(Dir::files)
-            .filter(|file| file.path().extension().is_some_and(|ext| ext == "sql"))
-            .map(|file| script(&file.path().to_string_lossy()))
-            .collect();
-        repeatable.sort_by(|a, b| a.file.cmp(&b.file));
+        // By name, so that a view whose name begins with an underscore is there before the views
+        // that are built on it.
+        let mut repeatable = [sorted("procedures"), sorted("views")].concat();
         repeatable.push(script("permissions.sql"));
         let all = repeatable
             .iter()
@@ -88,6 +83,19 @@ impl Source {
             .last()
             .map_or(0, |migration| migration.number)
     }
+}
+
+/// The SQL files of a folder in the order of their names.
+fn sorted(folder: &str) -> Vec<Script> {
+    let mut scripts: Vec<_> = FILES
+        .get_dir(folder)
+        .into_iter()
+        .flat_map(Dir::files)
+        .filter(|file| file.path().extension().is_some_and(|ext| ext == "sql"))
+        .map(|file| script(&file.path().to_string_lossy()))
+        .collect();
+    scripts.sort_by(|a, b| a.file.cmp(&b.file));
+    scripts
 }
 
 /// A file that the crate was built with; the tests below see to it that none is missing.
@@ -142,24 +150,59 @@ pub(super) fn checksum<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     format!("{hash:032x}")
 }
 
-/// The role that may execute the procedures: the schema's name, cut to fit, plus `_runtime`.
-pub(super) fn role_name(schema: &SchemaName) -> String {
-    let units: Vec<u16> = schema.as_str().encode_utf16().take(120).collect();
-    let mut name = String::from_utf16_lossy(&units);
-    // Cutting between the halves of a surrogate pair leaves a replacement character.
-    if name.ends_with(char::REPLACEMENT_CHARACTER) && units.len() == 120 {
-        name.pop();
-    }
-    name + "_runtime"
+/// What a role of a schema is for; its name is the schema's, cut to fit, plus an underscore and this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Executes the procedures.
+    Runtime,
+    /// Reads the views without payloads.
+    Observer,
+    /// Reads the views with payloads.
+    Inspector,
 }
 
-/// Puts the schema's and the role's name where the script has its placeholders.
+impl Role {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::Runtime, "role"),
+        (Self::Observer, "observer"),
+        (Self::Inspector, "inspector"),
+    ];
+
+    fn name(self, schema: &SchemaName) -> String {
+        let suffix = match self {
+            Self::Runtime => "_runtime",
+            Self::Observer => "_observer",
+            Self::Inspector => "_inspector",
+        };
+        let room = 128 - suffix.len();
+        let units: Vec<u16> = schema.as_str().encode_utf16().take(room).collect();
+        let mut name = String::from_utf16_lossy(&units);
+        // Cutting between the halves of a surrogate pair leaves a replacement character.
+        if name.ends_with(char::REPLACEMENT_CHARACTER) && units.len() == room {
+            name.pop();
+        }
+        name + suffix
+    }
+}
+
+/// Puts the schema's and the roles' names where the script has its placeholders.
 pub(super) fn render(text: &str, schema: &SchemaName) -> String {
-    let role = role_name(schema);
-    text.replace("[$(schema)]", &schema.quoted())
-        .replace("N'$(schema)'", &format!("N'{}'", schema.literal()))
-        .replace("[$(role)]", &format!("[{}]", role.replace(']', "]]")))
-        .replace("N'$(role)'", &format!("N'{}'", role.replace('\'', "''")))
+    let mut text = text
+        .replace("[$(schema)]", &schema.quoted())
+        .replace("N'$(schema)'", &format!("N'{}'", schema.literal()));
+    for (role, variable) in Role::ALL {
+        let name = role.name(schema);
+        text = text
+            .replace(
+                &format!("[$({variable})]"),
+                &format!("[{}]", name.replace(']', "]]")),
+            )
+            .replace(
+                &format!("N'$({variable})'"),
+                &format!("N'{}'", name.replace('\'', "''")),
+            );
+    }
+    text
 }
 
 #[cfg(test)]
@@ -226,14 +269,24 @@ mod tests {
             render("[$(role)] N'$(role)'", &schema),
             "[a]]b'c_runtime] N'a]b''c_runtime'"
         );
+        assert_eq!(
+            render("[$(observer)] N'$(inspector)'", &schema),
+            "[a]]b'c_observer] N'a]b''c_inspector'"
+        );
     }
 
     #[test]
     fn role_names_fit_an_identifier() {
         let schema = SchemaName::new("x".repeat(128)).unwrap();
-        assert_eq!(role_name(&schema), "x".repeat(120) + "_runtime");
+        assert_eq!(Role::Runtime.name(&schema), "x".repeat(120) + "_runtime");
+        assert_eq!(
+            Role::Inspector.name(&schema),
+            "x".repeat(118) + "_inspector"
+        );
         let schema = SchemaName::new("y".repeat(119) + "😀").unwrap();
-        assert_eq!(role_name(&schema), "y".repeat(119) + "_runtime");
+        assert_eq!(Role::Runtime.name(&schema), "y".repeat(119) + "_runtime");
+        let schema = SchemaName::new("y".repeat(118) + "😀").unwrap();
+        assert_eq!(Role::Observer.name(&schema), "y".repeat(118) + "_observer");
     }
 
     #[test]

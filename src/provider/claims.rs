@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::leases::{Leases, Queue};
+use super::token::new_token;
 use crate::error::CallError;
 use crate::procedure::{Call, Database, Record, ResultSets};
 use crate::retry::Retry;
@@ -118,7 +119,7 @@ impl Claims {
         call: Call<'static>,
     ) -> Result<Polled<Claimed>, CallError> {
         let asked_at = Instant::now();
-        let call = call.text("@lock_token", uuid::Uuid::new_v4().to_string());
+        let call = call.text("@lock_token", new_token());
         let mut rest = self.database.execute(&call).await?;
         let header = rest.row()?;
         if header.int("found")? == 0 {

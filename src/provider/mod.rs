@@ -8,6 +8,7 @@ mod leases;
 mod orchestration;
 mod polling;
 mod sessions;
+mod token;
 mod worker;
 
 use std::collections::HashMap;
@@ -114,6 +115,7 @@ impl MssqlProvider {
             options.database.as_deref().unwrap_or_default(),
             options.schema
         );
+        tracing::info!(worker_id = token::worker_id(), schema = %options.schema, "provider started");
         let database = Arc::new(Database::new(options, pool));
         let wakeups = Wakeups::shared(identity);
         Ok(Self {

@@ -105,6 +105,10 @@ const COMMANDS: &[(&str, Run)] = &[
     ),
     (".ci/tsql-check", By(".ci/run", "step t-sql .ci/tsql-check")),
     (
+        ".ci/tsql-check --self-test",
+        By(".ci/run", "step t-sql-self-test .ci/tsql-check --self-test"),
+    ),
+    (
         ".ci/tsql-check migrations/procedures/read.sql",
         By(".ci/run", "step t-sql .ci/tsql-check"),
     ),
@@ -252,9 +256,16 @@ fn check(command: &str) -> Result<(), String> {
             .iter()
             .filter(|file| !file.contains('<') && !file.contains("NNNN"))
             .try_for_each(|file| exists(root().join(file)).map(drop)),
-        script if script.starts_with(".ci/") => std::iter::once(&script)
-            .chain(rest)
-            .try_for_each(|file| exists(root().join(file)).map(drop)),
+        script if script.starts_with(".ci/") => {
+            let text = read(exists(root().join(script))?);
+            rest.iter().try_for_each(|word| match word {
+                flag if flag.starts_with("--") => text
+                    .contains(*flag)
+                    .then_some(())
+                    .ok_or(format!("{script} does not know {flag}")),
+                file => exists(root().join(file)).map(drop),
+            })
+        }
         other => Err(format!("unknown program {other}")),
     }
 }
@@ -426,6 +437,7 @@ fn commands_that_do_not_exist_are_noticed() {
         "sql-stress fan-in",
         "sql-stress fan-out --pears 2:2",
         ".ci/tsql-chek",
+        ".ci/tsql-check --self-tst",
         ".ci/tsql-check migrations/procedures/red.sql",
         "sqlcmd -X -i install.sql",
         "$EDITOR docs/errrors.md",

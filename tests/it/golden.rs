@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::support::database::TestSchema;
+use crate::support::database::{TestSchema, connect};
 
-/// Tables with their columns, then their lock escalation, then indexes, then the parameters of procedures.
-const CATALOGUE: [&str; 4] = [
+/// Tables with their columns, their lock escalation, then indexes, the parameters of procedures, and
+/// who may read or execute what.
+const CATALOGUE: [&str; 5] = [
     "SELECT CONCAT(t.name, N'.', c.name, N' ', ty.name, N'(', c.max_length, N') ',
             CASE WHEN c.is_nullable = 1 THEN N'NULL' ELSE N'NOT NULL' END,
             CASE WHEN c.is_identity = 1 THEN N' IDENTITY' ELSE N'' END,
@@ -37,7 +38,36 @@ const CATALOGUE: [&str; 4] = [
      JOIN   sys.types AS ty ON ty.user_type_id = a.user_type_id
      WHERE  p.schema_id = SCHEMA_ID(N'$(name)')
      ORDER BY p.name, a.parameter_id;",
+    "SELECT CONCAT(REPLACE(g.name, N'$(name)', N''), N' ', p.permission_name, N' ', o.name) COLLATE Latin1_General_100_BIN2
+            AS line
+     FROM   sys.database_permissions AS p
+     JOIN   sys.objects AS o ON o.object_id = p.major_id
+     JOIN   sys.database_principals AS g ON g.principal_id = p.grantee_principal_id
+     WHERE  p.class = 1 AND o.schema_id = SCHEMA_ID(N'$(name)')
+     ORDER BY line;",
 ];
+
+/// The columns of every view, as a client is told of them.
+async fn views(schema: &TestSchema) -> String {
+    let names = schema
+        .sql(&format!(
+            "SELECT v.name FROM sys.views AS v WHERE v.schema_id = SCHEMA_ID(N'{}') ORDER BY v.name;",
+            schema.name().literal()
+        ))
+        .await;
+    let mut client = connect(schema.url()).await;
+    let mut found = String::new();
+    for row in names {
+        let view: &str = row.get("name").expect("a name");
+        let query = format!("SELECT TOP (0) * FROM {}.[{view}];", schema.name().quoted());
+        let mut stream = client.simple_query(query).await.expect("the view is read");
+        let columns = stream.columns().await.expect("the view has columns");
+        for column in columns.expect("the view has columns") {
+            let _ = writeln!(found, "{view}.{} {:?}", column.name(), column.column_type());
+        }
+    }
+    found
+}
 
 /// Run with `UPDATE_GOLDEN=1` to write the file anew, and review the difference.
 #[tokio::test]
@@ -55,6 +85,7 @@ async fn catalogue_of_a_fresh_installation_is_the_golden_one() {
         }
         found.push('\n');
     }
+    found.push_str(&views(&schema).await);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/schema.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is made");

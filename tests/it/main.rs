@@ -21,3 +21,4 @@ mod silence;
 mod startup_errors;
 mod support;
 mod transactions;
+mod views;

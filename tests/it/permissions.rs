@@ -1,4 +1,4 @@
-//! A login that may only execute: it can run everything and read nothing by itself.
+//! Logins with one role each: what they may do, and that they may do nothing else.
 
 use std::sync::Arc;
 
@@ -9,22 +9,8 @@ use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide_sql::{MigrationPolicy, MssqlProvider};
 
 use crate::support::database::{TestSchema, connect, external};
+use crate::support::login::Login;
 use crate::support::runtime::{PATIENCE, echo_activities};
-
-/// The connection string of another login.
-fn as_login(url: &str, user: &str, password: &str) -> String {
-    let kept = url.split(';').filter(|pair| {
-        let key = pair
-            .split('=')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_lowercase();
-        !["user id", "uid", "password", "pwd"].contains(&key.as_str())
-    });
-    let kept: Vec<_> = kept.collect();
-    format!("{};user id={user};password={password}", kept.join(";"))
-}
 
 /// Creating logins needs rights that a server in `DATABASE_URL` may not give.
 #[tokio::test]
@@ -34,18 +20,8 @@ async fn member_of_the_runtime_role_runs_workflows_and_nothing_else() {
     }
     let schema = TestSchema::new();
     schema.provider().await;
-    let user = format!("app_{}", uuid::Uuid::new_v4().simple());
-    let password = "Str0ng.enough";
-    let role = format!("{}_runtime", schema.name().as_str());
-    schema
-        .sql(&format!(
-            "CREATE LOGIN [{user}] WITH PASSWORD = N'{password}';"
-        ))
-        .await;
-    schema
-        .sql(&format!("CREATE USER [{user}] FOR LOGIN [{user}];"))
-        .await;
-    let url = as_login(schema.url(), &user, password);
+    let login = Login::create(&schema).await;
+    let url = login.url().to_owned();
     let builder = || MssqlProvider::builder(&url).schema(schema.name().as_str());
 
     // Without the role there is nothing to see, and nothing to install with.
@@ -53,9 +29,7 @@ async fn member_of_the_runtime_role_runs_workflows_and_nothing_else() {
     assert!(verify.build().await.is_err());
     assert!(builder().build().await.is_err());
 
-    schema
-        .sql(&format!("ALTER ROLE [{role}] ADD MEMBER [{user}];"))
-        .await;
+    login.join(&schema, "runtime").await;
     let verify = builder().migration_policy(MigrationPolicy::Verify);
     let store = Arc::new(verify.build().await.expect("the role is enough"));
     let orchestrations = OrchestrationRegistry::builder()
@@ -80,14 +54,88 @@ async fn member_of_the_runtime_role_runs_workflows_and_nothing_else() {
     client.delete_instance("order", true).await.unwrap();
     runtime.shutdown(None).await;
 
-    let mut direct = connect(&url).await;
-    let query = format!("SELECT COUNT(*) FROM {}.history;", schema.name().quoted());
-    let result = match direct.simple_query(query).await {
+    assert_eq!(
+        refusal(&url, &schema, "SELECT COUNT(*) FROM [$(schema)].history;").await,
+        229
+    );
+    assert_eq!(
+        refusal(&url, &schema, "SELECT COUNT(*) FROM [$(schema)].v_history;").await,
+        229
+    );
+    login.drop(&schema).await;
+}
+
+/// The number with which the server refuses a statement; 0 when it does not.
+async fn refusal(url: &str, schema: &TestSchema, text: &str) -> u32 {
+    let mut client = connect(url).await;
+    let text = text.replace("[$(schema)]", &schema.name().quoted());
+    let result = match client.simple_query(text).await {
         Ok(stream) => stream.into_results().await.map(drop),
         Err(error) => Err(error),
     };
-    assert_eq!(result.unwrap_err().code(), Some(229));
-    drop(direct);
-    schema.sql(&format!("DROP USER [{user}];")).await;
-    schema.sql(&format!("DROP LOGIN [{user}];")).await;
+    result
+        .err()
+        .map_or(0, |error| error.code().expect("a number"))
+}
+
+/// The names of the schema's objects of a type: U tables, V views, P procedures.
+async fn names(schema: &TestSchema, kind: &str) -> Vec<String> {
+    let query = format!(
+        "SELECT o.name FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'{}') AND o.type = N'{kind}';",
+        schema.name().literal()
+    );
+    let rows = schema.sql(&query).await;
+    rows.iter()
+        .map(|row| row.get::<&str, _>("name").expect("a name").to_owned())
+        .collect()
+}
+
+/// Views that carry payloads, for the inspector alone.
+const PAYLOADS: [&str; 4] = [
+    "v_history_payloads",
+    "v_instance_payloads",
+    "v_key_values",
+    "v_queue_payloads",
+];
+
+/// Observer and inspector read their views and get 229 on everything else.
+#[tokio::test]
+async fn observers_read_their_views_and_nothing_else() {
+    if external().is_some() {
+        return;
+    }
+    let schema = TestSchema::new();
+    schema.provider().await;
+    for role in ["observer", "inspector"] {
+        let login = Login::create(&schema).await;
+        login.join(&schema, role).await;
+        for view in names(&schema, "V").await {
+            let is_theirs = match role {
+                "observer" => !view.starts_with('_') && !PAYLOADS.contains(&view.as_str()),
+                _ => PAYLOADS.contains(&view.as_str()),
+            };
+            let query = format!("SELECT COUNT(*) FROM [$(schema)].[{view}];");
+            let number = refusal(login.url(), &schema, &query).await;
+            assert_eq!(number, if is_theirs { 0 } else { 229 }, "{role} on {view}");
+        }
+        for table in names(&schema, "U").await {
+            for verb in ["SELECT COUNT(*) FROM", "DELETE FROM"] {
+                let statement = format!("{verb} [$(schema)].[{table}];");
+                assert_eq!(
+                    refusal(login.url(), &schema, &statement).await,
+                    229,
+                    "{table}"
+                );
+            }
+        }
+        for procedure in names(&schema, "P").await {
+            let statement = format!("EXEC [$(schema)].[{procedure}];");
+            assert_eq!(
+                refusal(login.url(), &schema, &statement).await,
+                229,
+                "{procedure}"
+            );
+        }
+        login.drop(&schema).await;
+    }
 }

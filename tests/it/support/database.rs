@@ -113,6 +113,18 @@ impl TestSchema {
             .unwrap_or_default()
     }
 
+    /// The number of the error that a batch ends with.
+    pub async fn error(&self, text: &str) -> u32 {
+        let text = text.replace("[$(schema)]", &self.name.quoted());
+        let mut client = connect(&self.url).await;
+        let result = match client.simple_query(text).await {
+            Ok(stream) => stream.into_results().await.map(drop),
+            Err(error) => Err(error),
+        };
+        let error = result.expect_err("the batch fails");
+        error.code().expect("a number")
+    }
+
     /// The first column of the only row of a query for a whole number.
     pub async fn number(&self, text: &str) -> i64 {
         let rows = self.sql(text).await;

@@ -2,6 +2,7 @@
 
 pub mod database;
 pub mod items;
+pub mod login;
 pub mod proxy;
 pub mod random;
 pub mod runtime;

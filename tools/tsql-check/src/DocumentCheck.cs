@@ -57,7 +57,8 @@ namespace TsqlCheck
             var dropped = Collector<DropObjectsStatement>.In(script.Tree).SelectMany(d => d.Objects).ToList();
             var created = repository.Migrations.Where(s => s.Tree != null).SelectMany(s =>
                 Collector<CreateTableStatement>.In(s.Tree).Select(t => t.SchemaObjectName)
-                    .Concat(Collector<ProcedureStatementBody>.In(s.Tree).Select(p => p.ProcedureReference.Name)))
+                    .Concat(Collector<ProcedureStatementBody>.In(s.Tree).Select(p => p.ProcedureReference.Name))
+                    .Concat(Collector<ViewStatementBody>.In(s.Tree).Select(v => v.SchemaObjectName)))
                 .Select(n => n.BaseIdentifier.Value).Where(n => !n.StartsWith("#")).ToList();
             var last = script.Line(script.Tree.Batches.Last().Statements.Last());
             foreach (var name in created.Where(c => !dropped.Any(d => Tokens.Same(d.BaseIdentifier.Value, c))))

@@ -36,9 +36,11 @@ namespace TsqlCheck
             for (var i = Statement.FirstTokenIndex; i <= Statement.LastTokenIndex; i++)
             {
                 var token = Statement.ScriptTokenStream[i];
-                if (token.TokenType == TSqlTokenType.Procedure || token.TokenType == TSqlTokenType.Proc) inHead = false;
+                if (token.TokenType == TSqlTokenType.Procedure || token.TokenType == TSqlTokenType.Proc
+                    || token.TokenType == TSqlTokenType.View) inHead = false;
                 var orAlter = token.TokenType == TSqlTokenType.Or || token.TokenType == TSqlTokenType.Alter;
-                text.Append(inHead && orAlter && Statement is CreateOrAlterProcedureStatement ? "" : token.Text);
+                var isOrAlter = Statement is CreateOrAlterProcedureStatement || Statement is CreateOrAlterViewStatement;
+                text.Append(inHead && orAlter && isOrAlter ? "" : token.Text);
                 if (table != null && i == table.LastTokenIndex)
                     foreach (var addition in Additions) text.Append(", ").Append(addition);
             }

@@ -16,7 +16,7 @@ namespace TsqlCheck
         {
             this.report = report;
             var ordered = repository.Migrations.Where(s => s.Tree != null)
-                .OrderBy(s => s.Kind == ScriptKind.Tables ? 0 : s.Kind == ScriptKind.Procedure ? 1 : 2);
+                .OrderBy(s => s.Kind == ScriptKind.Tables ? 0 : s.Kind == ScriptKind.Procedure || s.Kind == ScriptKind.View ? 1 : 2);
             foreach (var next in ordered)
             {
                 script = next;
@@ -31,6 +31,8 @@ namespace TsqlCheck
         // Not descended into: a table created inside a procedure is no part of the schema.
         public override void ExplicitVisit(CreateProcedureStatement node) => Take(node);
         public override void ExplicitVisit(CreateOrAlterProcedureStatement node) => Take(node);
+        public override void Visit(CreateViewStatement node) => Take(node);
+        public override void Visit(CreateOrAlterViewStatement node) => Take(node);
         public override void Visit(CreateRoleStatement node) => Take(node);
         public override void Visit(SecurityStatement node) => Take(node);
         public override void Visit(CreateSchemaStatement node) => Take(node);

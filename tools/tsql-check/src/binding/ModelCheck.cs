@@ -109,6 +109,9 @@ namespace TsqlCheck
             string[] own = null;
             if (definition.Statement is ProcedureStatementBody procedure)
                 own = new[] { procedure.ProcedureReference.Name.BaseIdentifier.Value };
+            // A complaint about a view's column names the column after the view.
+            if (definition.Statement is ViewStatementBody view)
+                return names.Skip(names.Count - 2).Any(n => Tokens.Same(n, view.SchemaObjectName.BaseIdentifier.Value));
             if (definition.Statement is CreateIndexStatement index)
                 own = new[] { index.OnName.BaseIdentifier.Value, index.Name.Value };
             if (own == null) return Tokens.Of(definition.Statement).Any(t => Tokens.Same(Tokens.Name(t), names.Last()));

@@ -55,6 +55,7 @@ namespace TsqlCheck
             new TempTableRule(),
             new TransactionRule(),
             new TwoPartNameRule(),
+            new ViewFileRule(),
             new WhereRule(),
         };
     }

@@ -47,6 +47,8 @@ namespace TsqlCheck
         public override void Visit(SchemaObjectFunctionTableReference node) => Check(node.SchemaObject, "function");
         public override void Visit(DropTableStatement node) => CheckAll(node.Objects, "table");
         public override void Visit(DropProcedureStatement node) => CheckAll(node.Objects, "procedure");
+        public override void Visit(ViewStatementBody node) => Check(node.SchemaObjectName, "view");
+        public override void Visit(DropViewStatement node) => CheckAll(node.Objects, "view");
         public override void Visit(DropTypeStatement node) => Check(node.Name, "type");
 
         public override void Visit(SecurityTargetObject node)

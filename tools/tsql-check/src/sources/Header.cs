@@ -1,4 +1,4 @@
-// The comment above a procedure: a sentence, then the fields Callers, Locks, Throws and, where needed, Order.
+// The comment above a procedure or a view: a sentence, then the fields Callers, Locks, Throws and, where needed, Order; or Readers and Units.
 using System.Collections.Generic;
 using System.Linq;
 using System.Text.RegularExpressions;
@@ -8,7 +8,7 @@ namespace TsqlCheck
 {
     sealed class Header
     {
-        static readonly string[] FieldNames = { "Callers", "Locks", "Throws", "Order" };
+        static readonly string[] FieldNames = { "Callers", "Locks", "Throws", "Order", "Readers", "Units" };
 
         readonly Dictionary<string, string> texts = new Dictionary<string, string>();
         readonly Dictionary<string, int> lines = new Dictionary<string, int>();
@@ -25,9 +25,9 @@ namespace TsqlCheck
         public static Header Of(Script script)
         {
             var header = new Header();
-            var procedure = script.Procedure;
+            var definition = (TSqlFragment)script.Procedure ?? script.View;
             var comments = script.Tree.ScriptTokenStream
-                .Take(procedure.FirstTokenIndex)
+                .Take(definition.FirstTokenIndex)
                 .Where(t => t.TokenType == TSqlTokenType.SingleLineComment);
             string open = null;
             foreach (var token in comments)

@@ -29,6 +29,8 @@ namespace TsqlCheck
 
         public IEnumerable<Script> Procedures => Scripts.Where(s => s.Procedure != null);
 
+        public IEnumerable<Script> Views => Scripts.Where(s => s.Kind == ScriptKind.View && s.View != null);
+
         public Script ProcedureNamed(string name) => Procedures.FirstOrDefault(s => s.ProcedureName == name);
 
         public string Full(string relative) => Path.Combine(Root, relative);
@@ -52,6 +54,7 @@ namespace TsqlCheck
         static ScriptKind KindOf(string path)
         {
             if (path.StartsWith("migrations/procedures/")) return ScriptKind.Procedure;
+            if (path.StartsWith("migrations/views/")) return ScriptKind.View;
             return Regex.IsMatch(path, @"^migrations/\d{4}_\w+\.sql$") ? ScriptKind.Tables : ScriptKind.Other;
         }
     }

@@ -12,6 +12,8 @@ namespace TsqlCheck
         Tables,
         /// <summary>migrations/procedures/*.sql: one procedure each.</summary>
         Procedure,
+        /// <summary>migrations/views/*.sql: one view each.</summary>
+        View,
         /// <summary>Any other file of migrations/: permissions, teardown.</summary>
         Other,
         /// <summary>T-SQL shown in Markdown, or printed by the installer: only its syntax is checked.</summary>
@@ -44,6 +46,13 @@ namespace TsqlCheck
         /// <summary>The procedure a procedure file creates; null when it has none.</summary>
         public ProcedureStatementBody Procedure =>
             Tree?.Batches.SelectMany(b => b.Statements).OfType<ProcedureStatementBody>().FirstOrDefault();
+
+        /// <summary>The view a view file creates; null when it has none.</summary>
+        public ViewStatementBody View =>
+            Tree?.Batches.SelectMany(b => b.Statements).OfType<ViewStatementBody>().FirstOrDefault();
+
+        /// <summary>The view's name, or the empty string.</summary>
+        public string ViewName => View?.SchemaObjectName.BaseIdentifier.Value ?? "";
 
         /// <summary>The procedure's name, or the empty string.</summary>
         public string ProcedureName => Procedure?.ProcedureReference.Name.BaseIdentifier.Value ?? "";

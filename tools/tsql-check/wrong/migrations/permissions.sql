@@ -1,7 +1,10 @@
 -- Shows grants that are too few, too many, or on nothing.
 CREATE ROLE [$(schema)_runtime];
+CREATE ROLE observer;
 GO
 GRANT EXECUTE ON OBJECT::[$(schema)].access_path TO [$(schema)_runtime];
+GRANT SELECT ON OBJECT::[$(schema)].v_wrong_column TO observer;
+GRANT SELECT ON OBJECT::[$(schema)].v_other_name TO observer; -- wrong: permissions: v_other_name is granted to the observer
 GRANT EXECUTE ON OBJECT::[$(schema)].begin_end TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].binding_missing_procedure TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].binding_missing_table TO [$(schema)_runtime];
@@ -51,5 +54,5 @@ GRANT EXECUTE ON right_order TO [$(schema)_runtime]; -- wrong: two-part-name: th
 GRANT EXECUTE ON [$(schema)]._right_helper TO [$(schema)_runtime]; -- wrong: permissions: _right_helper is a helper
 GRANT SELECT ON [$(schema)].instances TO [$(schema)_runtime]; -- wrong: permissions: SELECT is granted on instances
 GRANT EXECUTE ON SCHEMA::[$(schema)] TO [$(schema)_runtime]; -- wrong: permissions: wider than one procedure
-GRANT EXECUTE ON [$(schema)].right_claim TO [$(schema)_runtime]; -- wrong: permissions: nothing grants EXECUTE on merge_statement -- wrong: permissions: nothing grants EXECUTE on binding_missing_variable
+GRANT EXECUTE ON [$(schema)].right_claim TO [$(schema)_runtime]; -- wrong: permissions: nothing grants EXECUTE on merge_statement -- wrong: permissions: nothing grants EXECUTE on binding_missing_variable -- wrong: permissions: nothing grants SELECT on v_right
 GO

@@ -52,6 +52,7 @@ DROP PROCEDURE IF EXISTS
     [$(schema)].transaction_open_at_throw,
     [$(schema)].two_part_name,
     [$(schema)].where_missing;
+DROP VIEW IF EXISTS [$(schema)].v_other_name, [$(schema)].v_wrong_column;
 DROP TABLE IF EXISTS [$(schema)].instance_locks, [$(schema)].instances, [$(schema)].worker_queue, [$(schema)].ledger, [$(schema)].unnamed, [$(schema)].stray;
 DROP TABLE IF EXISTS [$(schema)].never_was; -- wrong: teardown: never_was is dropped, but no migration creates it
-DROP SCHEMA IF EXISTS [$(schema)]; -- wrong: teardown: right_order is created by a migration but not dropped
+DROP SCHEMA IF EXISTS [$(schema)]; -- wrong: teardown: right_order is created by a migration but not dropped -- wrong: teardown: v_right is created by a migration but not dropped

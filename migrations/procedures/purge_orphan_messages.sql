@@ -1,0 +1,97 @@
+-- Deletes old messages for instances that were never started.
+--
+-- Callers   a DBA, the command-line tool; not the runtime
+-- Locks     instance_locks: one row at a time (update), then orchestrator_queue: its messages
+-- Order     instances and history are read before orchestrator_queue is written; these reads keep no
+--           locks, and the row of instance_locks already keeps every writer out
+-- Throws    51000 called inside a transaction
+--           51021 the age is missing or negative
+--
+-- Such messages are kept, because their start may still be on the way; how long that can take, only
+-- the operator knows. Each instance is a transaction of its own. What has been started meanwhile, or is
+-- held, is left alone. Returns how many instances and messages were deleted.
+CREATE OR ALTER PROCEDURE [$(schema)].purge_orphan_messages
+    @older_than_ms BIGINT,
+    @limit         BIGINT = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+    IF @older_than_ms IS NULL OR @older_than_ms < 0
+    BEGIN
+        THROW 51021, N'the age must be zero or more', 1;
+    END;
+
+    DECLARE @before_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @older_than_ms,
+            @instance_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @is_free BIT,
+            @deleted BIGINT, @instances BIGINT = 0, @messages BIGINT = 0;
+    DECLARE @orphans TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+
+    INSERT INTO @orphans (instance_id)
+    SELECT DISTINCT TOP (COALESCE(@limit, 1000)) q.instance_id
+    FROM   [$(schema)].orchestrator_queue AS q
+    WHERE  q.visible_at_ms < @before_ms
+      AND  NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)
+      AND  NOT EXISTS (SELECT 1 FROM [$(schema)].history AS h WHERE h.instance_id = q.instance_id)
+      AND  NOT EXISTS (SELECT 1
+                       FROM   [$(schema)].orchestrator_queue AS s
+                       WHERE  s.instance_id = q.instance_id
+                         AND  s.kind IN (N'StartOrchestration', N'ContinueAsNew'))
+    ORDER BY q.instance_id;
+
+    WHILE @instance_id IS NOT NULL
+    BEGIN
+        SET @previous = @instance_id;
+        SET @instance_id = NULL;
+        SELECT TOP (1) @instance_id = o.instance_id
+        FROM   @orphans AS o
+        WHERE  o.instance_id > @previous
+        ORDER BY o.instance_id;
+
+        IF @instance_id IS NOT NULL
+        BEGIN
+            BEGIN TRANSACTION;
+
+            -- Whoever adds a message, a start among them, takes this row first.
+            SET @is_free = 0;
+            SELECT @is_free = CASE WHEN l.lock_token IS NULL THEN 1 ELSE 0 END
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+            WHERE  l.instance_id = @instance_id;
+
+            IF @is_free = 1
+               AND NOT EXISTS (SELECT 1
+                               FROM   [$(schema)].orchestrator_queue AS s
+                               WHERE  s.instance_id = @instance_id
+                                 AND  s.kind IN (N'StartOrchestration', N'ContinueAsNew'))
+               AND NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = @instance_id)
+               AND NOT EXISTS (SELECT 1 FROM [$(schema)].history AS h WHERE h.instance_id = @instance_id)
+            BEGIN
+                DELETE FROM [$(schema)].orchestrator_queue
+                WHERE  instance_id = @instance_id
+                  AND  visible_at_ms < @before_ms;
+                SET @deleted = @@ROWCOUNT;
+                SET @messages = @messages + @deleted;
+                IF @deleted > 0
+                BEGIN
+                    SET @instances = @instances + 1;
+                END;
+                IF NOT EXISTS (SELECT 1 FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id = @instance_id)
+                BEGIN
+                    DELETE l
+                    FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
+                    WHERE  l.instance_id = @instance_id;
+                END;
+            END;
+
+            COMMIT TRANSACTION;
+        END;
+    END;
+
+    SELECT @instances AS instances_purged, @messages AS messages_deleted;
+END;

@@ -1,0 +1,55 @@
+//! A login of a test's own, member of the roles that the test gives it.
+
+use super::database::TestSchema;
+
+const PASSWORD: &str = "Str0ng.enough";
+
+/// A login and its user.
+pub struct Login {
+    name: String,
+    url: String,
+}
+
+impl Login {
+    /// Creates a login without any role.
+    pub async fn create(schema: &TestSchema) -> Self {
+        let name = format!("login_{}", uuid::Uuid::new_v4().simple());
+        let create = format!("CREATE LOGIN [{name}] WITH PASSWORD = N'{PASSWORD}';");
+        schema.sql(&create).await;
+        schema
+            .sql(&format!("CREATE USER [{name}] FOR LOGIN [{name}];"))
+            .await;
+        let url = as_login(schema.url(), &name);
+        Self { name, url }
+    }
+
+    /// The connection string of this login.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Makes it a member of a role of the schema: runtime, observer or inspector.
+    pub async fn join(&self, schema: &TestSchema, role: &str) {
+        let (schema_name, name) = (schema.name().as_str(), &self.name);
+        let alter = format!("ALTER ROLE [{schema_name}_{role}] ADD MEMBER [{name}];");
+        schema.sql(&alter).await;
+    }
+
+    /// Removes it from the server.
+    pub async fn drop(self, schema: &TestSchema) {
+        let name = self.name;
+        schema.sql(&format!("DROP USER [{name}];")).await;
+        schema.sql(&format!("DROP LOGIN [{name}];")).await;
+    }
+}
+
+/// The connection string with another login in it.
+fn as_login(url: &str, user: &str) -> String {
+    let kept = url.split(';').filter(|pair| {
+        let key = pair.split('=').next().unwrap_or_default();
+        let key = key.trim().to_lowercase();
+        !["user id", "uid", "password", "pwd"].contains(&key.as_str())
+    });
+    let kept: Vec<_> = kept.collect();
+    format!("{};user id={user};password={PASSWORD}", kept.join(";"))
+}
