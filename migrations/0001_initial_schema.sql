@@ -112,6 +112,8 @@ CREATE INDEX ix_instances_status
     ON [$(schema)].instances (status, created_at_ms);
 GO
 
+-- acked_by names the provider that wrote the last turn. It has the whole history in its memory, or
+-- had it: this is a hint about what need not be sent, never a proof.
 CREATE TABLE [$(schema)].executions
 (
     instance_id     NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -120,6 +122,7 @@ CREATE TABLE [$(schema)].executions
     output          NVARCHAR(MAX) NULL,
     pinned_version  BIGINT NULL,
     event_count     BIGINT NOT NULL,
+    acked_by        UNIQUEIDENTIFIER NULL,
     started_at_ms   BIGINT NOT NULL,
     completed_at_ms BIGINT NULL,
     CONSTRAINT pk_executions PRIMARY KEY CLUSTERED (instance_id, execution_id)
@@ -133,11 +136,17 @@ CREATE INDEX ix_executions_status
 GO
 
 -- payload_bytes is the length in UTF-8, which the client knows and NVARCHAR does not.
+--
+-- appended_by is the token of the turn that wrote the event, unique for ever. Two histories of one
+-- execution whose first events agree in it, and whose event n agrees in it, are the same up to
+-- event n: this is how a caller proves that what it remembers is still true. A turn only appends at
+-- the end; whoever changes a history in any other way, also by hand, gives its first event a new value.
 CREATE TABLE [$(schema)].history
 (
     instance_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     execution_id  BIGINT NOT NULL,
     event_id      BIGINT NOT NULL,
+    appended_by   UNIQUEIDENTIFIER NOT NULL,
     payload_bytes BIGINT NOT NULL,
     payload       NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_history PRIMARY KEY CLUSTERED (instance_id, execution_id, event_id)

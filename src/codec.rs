@@ -16,11 +16,12 @@ const MS_MAX: u64 = 9_000_000_000_000_000;
 /// Largest part of a packed version.
 const VERSION_PART_MAX: u64 = 999_999;
 
+/// An event as it is stored.
 #[derive(Serialize)]
-struct HistoryRow {
-    event_id: u64,
+pub(crate) struct HistoryRow {
+    pub(crate) event_id: u64,
     payload_bytes: usize,
-    payload: String,
+    pub(crate) payload: String,
 }
 
 #[derive(Serialize)]
@@ -134,16 +135,22 @@ pub(crate) fn message(item: &WorkItem) -> Result<Message<'_>, CallError> {
     })
 }
 
-/// `@history`: the events as they are to be stored.
-pub(crate) fn history(events: &[Event]) -> Result<Option<String>, CallError> {
-    list(events, |_, event| {
+/// The events as they are to be stored.
+pub(crate) fn history_rows(events: &[Event]) -> Result<Vec<HistoryRow>, CallError> {
+    let rows = events.iter().map(|event| {
         let payload = to_json(event)?;
         Ok(HistoryRow {
             event_id: event.event_id,
             payload_bytes: payload.len(),
             payload,
         })
-    })
+    });
+    rows.collect()
+}
+
+/// `@history`.
+pub(crate) fn history(rows: &[HistoryRow]) -> Result<Option<String>, CallError> {
+    list(rows, |_, row| Ok(row))
 }
 
 /// `@worker_items`.

@@ -36,6 +36,7 @@ mod codec;
 mod connect_error;
 mod dial;
 mod error;
+mod history_cache;
 mod migrate;
 mod options;
 mod pool;

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_util::compat::Compat;
 use tracing::Instrument as _;
+use uuid::Uuid;
 
 use crate::error::CallError;
 use crate::options::Options;
@@ -93,6 +94,14 @@ impl<'a> Call<'a> {
             Some(value) => self.int(name, value),
             None => self,
         }
+    }
+
+    /// See [`Call::opt_text`].
+    pub(crate) fn opt_guid(mut self, name: &'static str, value: Option<Uuid>) -> Self {
+        if let Some(value) = value {
+            self.parameters.push((name, ColumnData::Guid(Some(value))));
+        }
+        self
     }
 
     /// Milliseconds, as every duration is given to the procedures.
@@ -363,6 +372,17 @@ impl Record {
 
     pub(crate) fn int(&self, column: &'static str) -> Result<i64, CallError> {
         self.opt_int(column)?
+            .ok_or_else(|| self.wrong(column, "is NULL"))
+    }
+
+    pub(crate) fn opt_guid(&self, column: &'static str) -> Result<Option<Uuid>, CallError> {
+        self.row
+            .try_get::<Uuid, _>(column)
+            .map_err(|error| self.wrong(column, error))
+    }
+
+    pub(crate) fn guid(&self, column: &'static str) -> Result<Uuid, CallError> {
+        self.opt_guid(column)?
             .ok_or_else(|| self.wrong(column, "is NULL"))
     }
 

@@ -24,6 +24,7 @@ CREATE OR ALTER PROCEDURE [$(schema)]._save_execution
     @pinned_version        BIGINT,
     @set_custom_status     BIT,
     @custom_status         NVARCHAR(MAX),
+    @process_id            UNIQUEIDENTIFIER,
     @lane_version          BIGINT OUTPUT
 AS
 BEGIN
@@ -80,17 +81,19 @@ BEGIN
                                   WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN @now_ms
                                   ELSE NULL END,
            pinned_version = COALESCE(@pinned_version, pinned_version),
-           event_count = event_count + @event_count
+           event_count = event_count + @event_count,
+           acked_by = @process_id
     WHERE  instance_id = @instance_id
       AND  execution_id = @execution_id;
 
     IF @@ROWCOUNT = 0
     BEGIN
         INSERT INTO [$(schema)].executions
-            (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
+            (instance_id, execution_id, status, output, pinned_version, event_count, acked_by, started_at_ms,
+             completed_at_ms)
         VALUES
             (@instance_id, @execution_id, COALESCE(@status, N'Running'), @output, @pinned_version, @event_count,
-             @now_ms,
+             @process_id, @now_ms,
              CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN @now_ms ELSE NULL END);
     END;
 

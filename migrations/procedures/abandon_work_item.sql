@@ -1,6 +1,6 @@
 -- Gives an activity back to the queue, after the delay if one is given.
 --
--- Callers   Provider::abandon_work_item
+-- Callers   Provider::abandon_work_item, _send_work_history
 -- Locks     session_lanes: the item's lane, then worker_queue: the item's row
 -- Order     worker_queue and sessions are read first to learn the lane and its owner; these reads
 --           keep no locks

@@ -4,7 +4,7 @@
 -- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
 --           of their ids, through _lock_instance, before anything else; then session_lanes through
 --           _lock_session_lanes; orchestrator_queue; instances and executions through _save_execution;
---           history; kv_store and kv_delta through _apply_kv_changes; worker_queue through
+--           history through _append_history; kv_store and kv_delta through _apply_kv_changes; worker_queue through
 --           _add_work_items and _cancel_activities
 -- Order     sessions is read with session_lanes; the read keeps no lock
 -- Throws    51000 called inside a transaction
@@ -16,6 +16,9 @@
 -- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be
 -- taken over in between. Two turns that send to each other ask for the same two rows in the same
 -- order and cannot deadlock. Everything is a step over sets; the cost follows the size of the delta.
+--
+-- @process_id is the provider that remembers the history from now on. It is told how far the history
+-- went before this turn; if it remembered exactly that, it now has all of it.
 --
 -- Repeating the call after an unknown outcome is harmless: if the first one was committed the token
 -- is gone and 51003 says so.
@@ -35,7 +38,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
     @orchestration_name    NVARCHAR(MAX) = NULL,
     @orchestration_version NVARCHAR(MAX) = NULL,
     @parent_instance_id    NVARCHAR(4000) = NULL,
-    @pinned_version        BIGINT = NULL
+    @pinned_version        BIGINT = NULL,
+    @process_id            UNIQUEIDENTIFIER = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -48,9 +52,10 @@ BEGIN
 
     DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
-            @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0, @bad_events BIGINT = 0,
-            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT,
-            @target NVARCHAR(400), @previous NVARCHAR(400);
+            @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0,
+            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT, @first_event_id BIGINT,
+            @appended_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT,
+            @after_turn UNIQUEIDENTIFIER, @target NVARCHAR(400), @previous NVARCHAR(400);
     -- Every instance whose row this turn locks, and when its first new message becomes visible.
     DECLARE @targets TABLE
     (
@@ -77,13 +82,8 @@ BEGIN
 
     IF @history IS NOT NULL
     BEGIN
-        SELECT @event_count = COUNT_BIG(*),
-               @bad_events = SUM(CASE WHEN j.event_id >= 1 THEN 0 ELSE 1 END)
-        FROM   OPENJSON(@history) WITH (event_id BIGINT '$.event_id') AS j;
-        IF @bad_events > 0
-        BEGIN
-            THROW 51005, N'an event has no event_id or one below 1; the runtime must number events from 1', 1;
-        END;
+        EXEC [$(schema)]._check_history
+            @history = @history, @event_count = @event_count OUTPUT, @first_event_id = @first_event_id OUTPUT;
     END;
 
     IF @orchestrator_items IS NOT NULL
@@ -195,16 +195,17 @@ BEGIN
         @orchestration_name = @orchestration_name, @orchestration_version = @orchestration_version,
         @parent_instance_id = @parent_instance_id, @pinned_version = @pinned_version,
         @set_custom_status = @set_custom_status, @custom_status = @custom_status,
-        @lane_version = @lane_version OUTPUT;
+        @process_id = @process_id, @lane_version = @lane_version OUTPUT;
 
     IF @history IS NOT NULL
     BEGIN
+        SET @appended_by = COALESCE(TRY_CONVERT(UNIQUEIDENTIFIER, @token), NEWID());
         BEGIN TRY
-            INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, payload_bytes, payload)
-            SELECT @instance_id, @execution_id, j.event_id, j.payload_bytes, j.payload
-            FROM   OPENJSON(@history)
-                   WITH (event_id BIGINT '$.event_id', payload_bytes BIGINT '$.payload_bytes',
-                         payload NVARCHAR(MAX) '$.payload') AS j;
+            EXEC [$(schema)]._append_history
+                @instance_id = @instance_id, @execution_id = @execution_id, @history = @history,
+                @appended_by = @appended_by, @is_turn = 1, @first_event_id = @first_event_id,
+                @first_turn = @first_turn OUTPUT, @after_event_id = @after_event_id OUTPUT,
+                @after_turn = @after_turn OUTPUT;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0
@@ -244,4 +245,6 @@ BEGIN
     EXEC [$(schema)]._release_instance @instance_id = @instance_id, @pinned_version = @lane_version;
 
     COMMIT TRANSACTION;
+
+    SELECT @appended_by AS appended_by, @first_turn AS first_turn, @after_event_id AS after_event_id, @after_turn AS after_turn;
 END;

@@ -1,7 +1,7 @@
 -- Appends events to an execution's history outside a turn.
 --
 -- Callers   Provider::append_with_execution (tests and fault injection)
--- Locks     executions: one row; history: the new rows
+-- Locks     executions: one row; history: the new rows and the first one
 -- Throws    51000 called inside a transaction
 --           51001, 51002 instance id unusable
 --           51005 an event has no id or an id below 1
@@ -25,21 +25,16 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    DECLARE @event_count BIGINT = 0, @bad_events BIGINT = 0;
+    DECLARE @event_count BIGINT = 0, @first_event_id BIGINT,
+            @appended_by UNIQUEIDENTIFIER = NEWID();
 
     IF @history IS NULL
     BEGIN
         RETURN;
     END;
 
-    SELECT @event_count = COUNT_BIG(*),
-           @bad_events = SUM(CASE WHEN j.event_id >= 1 THEN 0 ELSE 1 END)
-    FROM   OPENJSON(@history) WITH (event_id BIGINT '$.event_id') AS j;
-
-    IF @bad_events > 0
-    BEGIN
-        THROW 51005, N'an event has no event_id or one below 1; the runtime must number events from 1', 1;
-    END;
+    EXEC [$(schema)]._check_history
+        @history = @history, @event_count = @event_count OUTPUT, @first_event_id = @first_event_id OUTPUT;
 
     BEGIN TRY
         BEGIN TRANSACTION;
@@ -49,11 +44,9 @@ BEGIN
         WHERE  instance_id = @instance_id
           AND  execution_id = @execution_id;
 
-        INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, payload_bytes, payload)
-        SELECT @instance_id, @execution_id, j.event_id, j.payload_bytes, j.payload
-        FROM   OPENJSON(@history)
-               WITH (event_id BIGINT '$.event_id', payload_bytes BIGINT '$.payload_bytes',
-                     payload NVARCHAR(MAX) '$.payload') AS j;
+        EXEC [$(schema)]._append_history
+            @instance_id = @instance_id, @execution_id = @execution_id, @history = @history,
+            @appended_by = @appended_by, @is_turn = 0, @first_event_id = @first_event_id;
 
         COMMIT TRANSACTION;
     END TRY

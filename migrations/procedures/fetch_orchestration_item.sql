@@ -23,13 +23,17 @@
 -- Messages of an instance that never started: QueueMessages are dropped, anything else stays and
 -- the row is parked until another message arrives for it.
 --
+-- What a provider remembers of the history is not sent again; it names itself by @process_id. See
+-- _send_history.
+--
 -- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot
 -- be read, the turn goes back to the queue as it was before the failure is reported.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_token      NVARCHAR(128),
     @lock_timeout_ms BIGINT,
     @min_version     BIGINT = NULL,
-    @max_version     BIGINT = NULL
+    @max_version     BIGINT = NULL,
+    @process_id      UNIQUEIDENTIFIER = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -202,11 +206,9 @@ BEGIN
         FROM   @messages AS m
         ORDER BY m.queue_id;
 
-        SELECT h.event_id, h.payload
-        FROM   [$(schema)].history AS h
-        WHERE  h.instance_id = @instance_id
-          AND  h.execution_id = @execution_id
-        ORDER BY h.event_id;
+        EXEC [$(schema)]._send_history
+            @instance_id = @instance_id, @execution_id = @execution_id, @process_id = @process_id,
+            @bytes_max = NULL;
 
         SELECT s.kv_key, s.kv_value, s.updated_at_ms
         FROM   [$(schema)].kv_store AS s

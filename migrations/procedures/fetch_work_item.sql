@@ -5,11 +5,14 @@
 --           session's row; session_lanes after the commit through _postpone_session_lane
 -- Throws    51000 called inside a transaction
 --           51001 the session owner's id does not fit its column
+--           51004 the item is gone when it is given back because its history could not be read
 --           51013 the token is not a UUID's text
 --
 -- Cost. Items without a session are looked for by one seek per tag, items with one by
 -- _find_session_item, which has seeks of its own. Items that wait, are held, have other tags or
 -- belong to sessions of others are never visited. The oldest candidate wins.
+--
+-- The instance's history, which the runtime reads next, comes along: see _send_work_history.
 --
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
@@ -22,7 +25,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @any_tag            BIT = 0,
     @tags               NVARCHAR(MAX) = NULL,
     @session_owner      NVARCHAR(4000) = NULL,
-    @session_timeout_ms BIGINT = NULL
+    @session_timeout_ms BIGINT = NULL,
+    @process_id         UNIQUEIDENTIFIER = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -45,7 +49,7 @@ BEGIN
             @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
-            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0;
+            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0, @instance_id NVARCHAR(400);
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -96,9 +100,7 @@ BEGIN
     WHILE @searching = 1
     BEGIN
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-        SET @candidate = NULL;
-        SET @session_key = N'';
-        SET @from_lane = 0;
+        SELECT @candidate = NULL, @session_key = N'', @from_lane = 0;
 
         SELECT TOP (1) @candidate = c.work_id, @candidate_ms = c.not_before_ms, @tag_key = t.tag_key
         FROM   @tag_keys AS t
@@ -141,14 +143,14 @@ BEGIN
         END
         ELSE
         BEGIN
-            SET @work_id = NULL;
-            SET @won = 0;
+            SELECT @work_id = NULL, @won = 0;
             BEGIN TRY
                 BEGIN TRANSACTION;
 
                 -- payload is read so that the row itself is locked with its index entry: writers lock
                 -- the row first, and would otherwise meet this claim half-way.
-                SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload
+                SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload,
+                       @instance_id = q.instance_id
                 FROM   [$(schema)].worker_queue AS q
                        WITH (INDEX(ix_worker_queue_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE  q.session_key = @session_key
@@ -242,4 +244,7 @@ BEGIN
                AS lock_token,
            CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,
            CASE WHEN @found = 1 THEN @payload END AS payload;
+
+    EXEC [$(schema)]._send_work_history
+        @found = @found, @instance_id = @instance_id, @process_id = @process_id, @lock_token = @lock_token, @work_id = @work_id;
 END;

@@ -4,10 +4,15 @@
 -- Locks     none kept
 -- Throws    51001, 51002 instance id unusable
 --
--- Called for every activity and by every waiting client, so it is two seeks. An unknown instance
--- has an empty history.
+-- Called by every waiting client, so it is a few seeks and sends what the caller says it does not
+-- have: see _read_history. What it has of an older execution does not count. An unknown instance has
+-- an empty history.
 CREATE OR ALTER PROCEDURE [$(schema)].[read]
-    @instance_id NVARCHAR(4000)
+    @instance_id        NVARCHAR(4000),
+    @known_execution_id BIGINT = NULL,
+    @known_first_turn   UNIQUEIDENTIFIER = NULL,
+    @known_event_id     BIGINT = NULL,
+    @known_last_turn    UNIQUEIDENTIFIER = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -22,9 +27,13 @@ BEGIN
     WHERE  e.instance_id = @instance_id
     ORDER BY e.execution_id DESC;
 
-    SELECT h.event_id, h.payload
-    FROM   [$(schema)].history AS h
-    WHERE  h.instance_id = @instance_id
-      AND  h.execution_id = @execution_id
-    ORDER BY h.event_id;
+    IF @known_execution_id <> @execution_id
+    BEGIN
+        SET @known_event_id = NULL;
+    END;
+
+    EXEC [$(schema)]._read_history
+        @instance_id = @instance_id, @execution_id = @execution_id,
+        @known_first_turn = @known_first_turn, @known_event_id = @known_event_id,
+        @known_last_turn = @known_last_turn;
 END;

@@ -1,12 +1,15 @@
--- Returns the history of one execution.
+-- Returns the history of one execution, or what of it the caller does not have yet: see _read_history.
 --
 -- Callers   Provider::read_with_execution, ProviderAdmin::read_history_with_execution_id (the two
 --           mean the same)
 -- Locks     none kept
 -- Throws    51001, 51002 instance id unusable
 CREATE OR ALTER PROCEDURE [$(schema)].read_with_execution
-    @instance_id  NVARCHAR(4000),
-    @execution_id BIGINT
+    @instance_id      NVARCHAR(4000),
+    @execution_id     BIGINT,
+    @known_first_turn UNIQUEIDENTIFIER = NULL,
+    @known_event_id   BIGINT = NULL,
+    @known_last_turn  UNIQUEIDENTIFIER = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -14,9 +17,8 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    SELECT h.event_id, h.payload
-    FROM   [$(schema)].history AS h
-    WHERE  h.instance_id = @instance_id
-      AND  h.execution_id = @execution_id
-    ORDER BY h.event_id;
+    EXEC [$(schema)]._read_history
+        @instance_id = @instance_id, @execution_id = @execution_id,
+        @known_first_turn = @known_first_turn, @known_event_id = @known_event_id,
+        @known_last_turn = @known_last_turn;
 END;

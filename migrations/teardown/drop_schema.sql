@@ -13,10 +13,15 @@ BEGIN
 END;
 
 DROP PROCEDURE IF EXISTS [$(schema)]._add_work_items;
+DROP PROCEDURE IF EXISTS [$(schema)]._append_history;
+DROP PROCEDURE IF EXISTS [$(schema)]._read_history;
+DROP PROCEDURE IF EXISTS [$(schema)]._send_history;
+DROP PROCEDURE IF EXISTS [$(schema)]._send_work_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._apply_kv_changes;
 DROP PROCEDURE IF EXISTS [$(schema)]._await_instance;
 DROP PROCEDURE IF EXISTS [$(schema)]._await_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)]._cancel_activities;
+DROP PROCEDURE IF EXISTS [$(schema)]._check_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_id;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_ids;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_is_alive;

@@ -26,6 +26,8 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(90);
 /// Below the half hour after which Azure's gateway drops idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// Some ten thousand histories of a few events, or one of a hundred thousand.
+const HISTORY_CACHE_BYTES: usize = 64 * 1024 * 1024;
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 
 /// Collects the settings of an [`MssqlProvider`].
@@ -48,6 +50,7 @@ pub struct MssqlProviderBuilder {
     max_lifetime: Duration,
     migration_policy: MigrationPolicy,
     polling: Polling,
+    history_cache_bytes: usize,
 }
 
 impl MssqlProviderBuilder {
@@ -69,6 +72,7 @@ impl MssqlProviderBuilder {
             max_lifetime: MAX_LIFETIME,
             migration_policy: MigrationPolicy::default(),
             polling: Polling::default(),
+            history_cache_bytes: HISTORY_CACHE_BYTES,
         }
     }
 
@@ -154,6 +158,14 @@ impl MssqlProviderBuilder {
     /// How a fetch waits for work. Default: [`Polling::Long`].
     pub fn polling(mut self, polling: Polling) -> Self {
         self.polling = polling;
+        self
+    }
+
+    /// How many bytes of decoded histories this provider remembers, so that the database sends only
+    /// what is new. Default: 64 MiB; zero switches it off. It is never wrong, whatever other processes
+    /// do: the database decides what is still true.
+    pub fn history_cache_bytes(mut self, bytes: usize) -> Self {
+        self.history_cache_bytes = bytes;
         self
     }
 
@@ -247,6 +259,7 @@ impl MssqlProviderBuilder {
             max_lifetime: self.max_lifetime,
             migration_policy: self.migration_policy,
             polling: self.polling,
+            history_cache_bytes: self.history_cache_bytes,
         })
     }
 }

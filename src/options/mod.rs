@@ -155,6 +155,7 @@ pub(crate) struct Options {
     pub(crate) max_lifetime: Duration,
     pub(crate) migration_policy: MigrationPolicy,
     pub(crate) polling: Polling,
+    pub(crate) history_cache_bytes: usize,
 }
 
 impl Options {
@@ -180,6 +181,7 @@ impl fmt::Debug for Options {
             .field("pool_max", &self.pool_max)
             .field("migration_policy", &self.migration_policy)
             .field("polling", &self.polling)
+            .field("history_cache_bytes", &self.history_cache_bytes)
             .finish_non_exhaustive()
     }
 }

@@ -174,14 +174,18 @@ impl Claims {
     }
 
     /// Runs the call that settles a lease. A lease that is settled or lost is forgotten.
-    pub(super) async fn settle(&self, token: &str, call: &Call<'_>) -> Result<(), CallError> {
+    pub(super) async fn settle(
+        &self,
+        token: &str,
+        call: &Call<'_>,
+    ) -> Result<ResultSets, CallError> {
         let result = self.database.execute(call).await;
         match &result {
             Ok(_) => self.leases.end(token),
             Err(error) if !error.is_retryable() => self.leases.end(token),
             Err(_) => {}
         }
-        result.map(drop)
+        result
     }
 
     /// Runs the call that extends a lease.

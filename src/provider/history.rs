@@ -1,24 +1,43 @@
 //! Histories: read and append.
 
+use std::sync::Arc;
+
 use duroxide::Event;
 
 use super::MssqlProvider;
 use crate::codec;
 use crate::error::CallError;
+use crate::history_cache::{Extent, History, Sent, Whole};
 use crate::procedure::Call;
 use crate::retry::Retry;
 
 /// The history of the latest execution; empty for an instance that nobody knows.
+///
+/// A worker that has just fetched an activity gets it as it was at the fetch, or later.
 pub(crate) async fn read(
     provider: &MssqlProvider,
     instance: &str,
 ) -> Result<Vec<Event>, CallError> {
     let retry = Retry::read();
-    let call = match provider.expected_reads.take(instance) {
-        true => Call::dispatch("read", retry),
-        false => Call::client("read", retry),
+    let known = provider.histories.get(instance);
+    let call = match provider.histories.take_expected(instance) {
+        None => Call::client("read", retry),
+        Some(extent) => {
+            if let (Some(extent), Some(known)) = (extent, &known)
+                && known.extent().covers(&extent)
+            {
+                return Ok(known.events());
+            }
+            Call::dispatch("read", retry)
+        }
     };
-    events(provider, &call.text("@instance_id", instance)).await
+    let call = call.text("@instance_id", instance);
+    let whole = ask(provider, instance, known, |known| {
+        let execution_id = known.map(|known| known.execution_id.cast_signed());
+        let call = call.clone().opt_int("@known_execution_id", execution_id);
+        claim(call, known)
+    });
+    Ok(whole.await?.events())
 }
 
 /// The history of one execution.
@@ -27,13 +46,70 @@ pub(crate) async fn read_with_execution(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::client("read_with_execution", Retry::read())
-        .text("@instance_id", instance)
-        .int(
-            "@execution_id",
-            codec::bigint("execution id", execution_id)?,
-        );
-    events(provider, &call).await
+    let call = Call::client("read_with_execution", Retry::read());
+    read_execution(provider, call, instance, execution_id).await
+}
+
+/// As [`read_with_execution`], for a turn that is waiting for it.
+pub(super) async fn read_for_turn(
+    provider: &MssqlProvider,
+    instance: &str,
+    execution_id: u64,
+) -> Result<Vec<Event>, CallError> {
+    let call = Call::dispatch("read_with_execution", Retry::read());
+    read_execution(provider, call, instance, execution_id).await
+}
+
+async fn read_execution(
+    provider: &MssqlProvider,
+    call: Call<'_>,
+    instance: &str,
+    execution_id: u64,
+) -> Result<Vec<Event>, CallError> {
+    let id = codec::bigint("execution id", execution_id)?;
+    let call = call.text("@instance_id", instance).int("@execution_id", id);
+    let known = provider.histories.get(instance);
+    let known = known.filter(|known| known.extent().execution_id == execution_id);
+    let whole = ask(provider, instance, known, |known| {
+        claim(call.clone(), known)
+    });
+    Ok(whole.await?.events())
+}
+
+/// Says what the caller has.
+fn claim<'a>(call: Call<'a>, known: Option<&Extent>) -> Call<'a> {
+    call.opt_guid("@known_first_turn", known.map(|known| known.first_turn))
+        .opt_int(
+            "@known_event_id",
+            known.map(|known| known.last_event_id.cast_signed()),
+        )
+        .opt_guid("@known_last_turn", known.map(|known| known.last_turn))
+}
+
+/// Asks for what is newer than `known`, and remembers the whole.
+async fn ask<'a>(
+    provider: &MssqlProvider,
+    instance: &str,
+    mut known: Option<Arc<History>>,
+    call: impl Fn(Option<&Extent>) -> Call<'a>,
+) -> Result<Whole, CallError> {
+    loop {
+        let claimed = known.as_ref().map(|known| known.extent());
+        let mut sets = provider.database.execute(&call(claimed)).await?;
+        let sent = Sent::take(&mut sets)?;
+        if let Some(whole) = sent.complete(known.as_ref(), claimed)? {
+            if let Whole::Proven(history) = &whole {
+                provider.histories.remember(instance, history.clone());
+            }
+            return Ok(whole);
+        }
+        if known.take().is_none() {
+            return Err(CallError::Data(
+                "a part of a history came to a caller that has none of it".to_owned(),
+            ));
+        }
+        // The history was replaced while it was read: once more, all of it.
+    }
 }
 
 pub(super) async fn append(
@@ -48,15 +124,10 @@ pub(super) async fn append(
             "@execution_id",
             codec::bigint("execution id", execution_id)?,
         )
-        .opt_text("@history", codec::history(new_events)?);
+        .opt_text(
+            "@history",
+            codec::history(&codec::history_rows(new_events)?)?,
+        );
     provider.database.execute(&call).await?;
     Ok(())
-}
-
-/// An event that cannot be read is an error: leaving it out would change the story.
-async fn events(provider: &MssqlProvider, call: &Call<'_>) -> Result<Vec<Event>, CallError> {
-    let rows = provider.database.execute(call).await?.next_set()?;
-    rows.iter()
-        .map(|row| codec::decode_event(row.text("payload")?))
-        .collect()
 }

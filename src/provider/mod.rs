@@ -1,7 +1,6 @@
 //! The provider: constructors, and one line per trait method.
 
 mod claims;
-mod expected_reads;
 pub(crate) mod history;
 mod kv;
 mod leases;
@@ -9,6 +8,7 @@ mod orchestration;
 mod polling;
 mod sessions;
 mod token;
+mod turn_history;
 mod worker;
 
 use std::collections::HashMap;
@@ -23,13 +23,13 @@ use duroxide::providers::{
 use duroxide::{Event, SystemStats};
 
 use crate::error::{CallError, Error};
+use crate::history_cache::HistoryCache;
 use crate::migrate;
 use crate::options::{MssqlProviderBuilder, Options, Polling};
 use crate::pool::{Borrowed, Lane, Pool};
 use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
-use expected_reads::ExpectedReads;
 
 type Answer<T> = Result<T, ProviderError>;
 
@@ -52,7 +52,7 @@ pub struct MssqlProvider {
     pub(crate) database: Arc<Database>,
     claims: Arc<Claims>,
     pub(crate) wakeups: Arc<Wakeups>,
-    expected_reads: ExpectedReads,
+    histories: HistoryCache,
 }
 
 impl MssqlProvider {
@@ -116,13 +116,14 @@ impl MssqlProvider {
             options.schema
         );
         tracing::info!(worker_id = token::worker_id(), schema = %options.schema, "provider started");
+        let histories = HistoryCache::new(options.history_cache_bytes);
         let database = Arc::new(Database::new(options, pool));
         let wakeups = Wakeups::shared(identity);
         Ok(Self {
             claims: Claims::new(database.clone(), wakeups.clone()),
             database,
             wakeups,
-            expected_reads: ExpectedReads::default(),
+            histories,
         })
     }
 

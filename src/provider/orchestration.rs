@@ -9,12 +9,12 @@ use duroxide::providers::{
 };
 use duroxide::{Event, EventKind};
 
-use super::MssqlProvider;
 use super::claims::{Claimed, Polled};
 use super::leases::Queue;
-use super::polling;
+use super::{MssqlProvider, history, polling, turn_history};
 use crate::codec;
 use crate::error::CallError;
+use crate::history_cache::{Sent, Whole};
 use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
 use crate::wakeup::OrchestrationInterest;
@@ -65,7 +65,8 @@ async fn poll(
     let call = Call::dispatch("fetch_orchestration_item", Retry::fetch())
         .millis("@lock_timeout_ms", lock_timeout)
         .opt_int("@min_version", versions.map(|(min, _)| min))
-        .opt_int("@max_version", versions.map(|(_, max)| max));
+        .opt_int("@max_version", versions.map(|(_, max)| max))
+        .opt_guid("@process_id", provider.histories.process_id());
     let claims = &provider.claims;
     let claimed = match claims
         .fetch(Queue::Orchestrations, lock_timeout, call)
@@ -84,17 +85,19 @@ async fn poll(
     provider
         .wakeups
         .turn_began(claim.token(), &instance, lock_timeout);
-    let item = decode_item(instance, &header, &mut rest)?;
+    let item = decode_item(provider, instance, &header, &mut rest).await?;
     Ok(Polled::Found((item, claim.take(), attempts)))
 }
 
 /// The lease is held by now, so whatever cannot be read is reported inside the item: the
 /// runtime's poison handling can then end an instance that nobody can read.
-fn decode_item(
+async fn decode_item(
+    provider: &MssqlProvider,
     instance: String,
     header: &Record,
     sets: &mut ResultSets,
 ) -> Result<OrchestrationItem, CallError> {
+    let execution_id = header.opt_count("execution_id")?.unwrap_or(1);
     let mut first_error = None;
     let mut note = |error: CallError| {
         first_error.get_or_insert_with(|| error.to_string());
@@ -106,13 +109,15 @@ fn decode_item(
             Err(error) => note(error),
         }
     }
-    let mut history = Vec::new();
-    for row in sets.next_set()? {
-        match row.text("payload").and_then(codec::decode_event) {
-            Ok(event) => history.push(event),
-            Err(error) => note(error),
+    let sent = Sent::take(sets)?;
+    let mut history = match whole_history(provider, &instance, execution_id, &sent).await {
+        Ok(history) => history,
+        Err(error @ CallError::Data(_)) => {
+            note(error);
+            sent.readable_events()
         }
-    }
+        Err(error) => return Err(error),
+    };
     let mut kv_snapshot = HashMap::new();
     for row in sets.next_set()? {
         match decode_kv(&row) {
@@ -127,13 +132,32 @@ fn decode_item(
     Ok(OrchestrationItem {
         instance,
         orchestration_name,
-        execution_id: header.opt_count("execution_id")?.unwrap_or(1),
+        execution_id,
         version,
         history,
         messages,
         history_error: first_error,
         kv_snapshot,
     })
+}
+
+/// What the fetch sent and what is remembered; when that is not all of it, one more call.
+async fn whole_history(
+    provider: &MssqlProvider,
+    instance: &str,
+    execution_id: u64,
+    sent: &Sent,
+) -> Result<Vec<Event>, CallError> {
+    let known = provider.histories.get(instance);
+    match sent.complete(known.as_ref(), None)? {
+        Some(whole) => {
+            if let Whole::Proven(history) = &whole {
+                provider.histories.remember(instance, history.clone());
+            }
+            Ok(whole.events())
+        }
+        None => history::read_for_turn(provider, instance, execution_id).await,
+    }
 }
 
 fn decode_kv(row: &Record) -> Result<(String, KvEntry), CallError> {
@@ -189,6 +213,7 @@ pub(super) async fn ack(
     let metadata = turn.metadata;
     let kv = codec::kv_changes(turn.history_delta)?;
     let custom_status = codec::custom_status(turn.history_delta);
+    let history = codec::history_rows(turn.history_delta)?;
     let pinned = metadata.pinned_duroxide_version.as_ref();
     let pinned = pinned.map(|v| codec::packed_version(v.major, v.minor, v.patch));
     let mut call = Call::settle(
@@ -200,7 +225,7 @@ pub(super) async fn ack(
         "@execution_id",
         codec::bigint("execution id", turn.execution_id)?,
     )
-    .opt_text("@history", codec::history(turn.history_delta)?)
+    .opt_text("@history", codec::history(&history)?)
     .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
     .opt_text(
         "@orchestrator_items",
@@ -226,14 +251,16 @@ pub(super) async fn ack(
         "@parent_instance_id",
         metadata.parent_instance_id.as_deref(),
     )
-    .opt_int("@pinned_version", pinned);
+    .opt_int("@pinned_version", pinned)
+    .opt_guid("@process_id", provider.histories.process_id());
     if kv.clear_all {
         call = call.flag("@kv_clear_all", true);
     }
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
-    provider.claims.settle(lock_token, &call).await?;
+    let answer = provider.claims.settle(lock_token, &call).await?.row()?;
+    turn_history::remember(provider, lock_token, turn.execution_id, &history, &answer)?;
     announce(provider, lock_token, turn);
     Ok(())
 }

@@ -10,7 +10,8 @@ use super::leases::Queue;
 use super::polling;
 use crate::codec;
 use crate::error::CallError;
-use crate::procedure::Call;
+use crate::history_cache::{Sent, Whole};
+use crate::procedure::{Call, ResultSets};
 use crate::retry::Retry;
 use crate::wakeup::WorkerInterest;
 
@@ -82,18 +83,22 @@ impl<'a> Query<'a> {
             .millis("@lock_timeout_ms", self.lock_timeout)
             .flag("@include_untagged", self.include_untagged)
             .flag("@any_tag", self.any_tag)
-            .opt_text("@tags", self.tags.clone());
+            .opt_text("@tags", self.tags.clone())
+            .opt_guid("@process_id", provider.histories.process_id());
         if let Some(session) = self.session {
             call = call
                 .text("@session_owner", session.owner_id.clone())
                 .millis("@session_timeout_ms", session.lock_timeout);
         }
         let claims = &provider.claims;
-        let Claimed { header, claim, .. } =
-            match claims.fetch(Queue::Work, self.lock_timeout, call).await? {
-                Polled::Found(claimed) => claimed,
-                Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
-            };
+        let Claimed {
+            header,
+            mut rest,
+            claim,
+        } = match claims.fetch(Queue::Work, self.lock_timeout, call).await? {
+            Polled::Found(claimed) => claimed,
+            Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
+        };
         // An item that this build cannot read keeps its lease: given back, it would be the next
         // to be fetched again, before all others. A newer build may read it when the lease ends.
         let item = match codec::decode_work_item(header.text("payload")?) {
@@ -104,11 +109,32 @@ impl<'a> Query<'a> {
             }
         };
         if let WorkItem::ActivityExecute { instance, .. } = &item {
-            provider.expected_reads.expect(instance);
+            expect_read(provider, instance, &mut rest)?;
         }
         let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
         Ok(Polled::Found((item, claim.take(), attempts)))
     }
+}
+
+/// Remembers what came along of the history, which the worker reads next.
+fn expect_read(
+    provider: &MssqlProvider,
+    instance: &str,
+    sets: &mut ResultSets,
+) -> Result<(), CallError> {
+    let histories = &provider.histories;
+    if histories.process_id().is_none() {
+        histories.expect_read(instance, None);
+        return Ok(());
+    }
+    let sent = Sent::take(sets)?;
+    // An event that cannot be read is an error of the read that follows.
+    if let Ok(Some(Whole::Proven(history))) = sent.complete(histories.get(instance).as_ref(), None)
+    {
+        histories.remember(instance, history);
+    }
+    histories.expect_read(instance, sent.extent().copied());
+    Ok(())
 }
 
 pub(super) async fn ack(
@@ -167,5 +193,6 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.claims.settle(token, &call).await
+    provider.claims.settle(token, &call).await?;
+    Ok(())
 }

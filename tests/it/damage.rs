@@ -45,7 +45,7 @@ async fn undecodable_event_fails_the_reads() {
     let provider = schema.provider().await;
     create(&provider, "order").await;
     schema
-        .sql("UPDATE [$(schema)].history SET payload = N'{\"type\":\"NoSuchEvent\"}';")
+        .sql("UPDATE [$(schema)].history SET payload = N'{\"type\":\"NoSuchEvent\"}', appended_by = NEWID();")
         .await;
     for result in [
         provider.read("order").await,

@@ -57,7 +57,9 @@ async fn blocked_clients_leave_connections_for_dispatchers() {
 #[tokio::test]
 async fn blocked_clients_do_not_hold_up_the_read_of_a_worker() {
     let schema = TestSchema::on(SnapshotReads::Off);
-    let provider = Arc::new(schema.builder().pool_max(4).build().await.unwrap());
+    // Without a cache the worker has to ask.
+    let builder = schema.builder().pool_max(4).history_cache_bytes(0);
+    let provider = Arc::new(builder.build().await.unwrap());
     create(&*provider, "order").await;
     create(&*provider, "other").await;
     provider
@@ -76,13 +78,16 @@ async fn blocked_clients_do_not_hold_up_the_read_of_a_worker() {
             tokio::spawn(async move { provider.read("order").await })
         })
         .collect();
-    let work = async {
-        assert!(fetch_work(&*provider).await.is_some());
-        assert_eq!(provider.read("other").await.unwrap().len(), 1);
-    };
+    // In a task, as the runtime's workers are.
+    let worker = provider.clone();
+    let work = tokio::spawn(async move {
+        assert!(fetch_work(&*worker).await.is_some());
+        assert_eq!(worker.read("other").await.unwrap().len(), 1);
+    });
     tokio::time::timeout(Duration::from_secs(5), work)
         .await
-        .expect("the worker is not starved");
+        .expect("the worker is not starved")
+        .unwrap();
     run(&mut other, "ROLLBACK;").await;
     for client in clients {
         assert_eq!(client.await.unwrap().unwrap().len(), 1);

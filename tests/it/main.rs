@@ -8,6 +8,7 @@ mod damage;
 mod e2e;
 mod faults;
 mod golden;
+mod histories;
 mod interleavings;
 mod lanes;
 mod migrations;

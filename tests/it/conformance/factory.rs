@@ -62,11 +62,11 @@ impl ProviderFactory for Factory {
     }
 
     /// Text that is not JSON, and JSON that is no event: either must be reported, neither may
-    /// hide the other.
+    /// hide the other. Whoever changes a history by hand gives it another appended_by.
     async fn corrupt_instance_history(&self, instance: &str) {
         let update = format!(
             "UPDATE [$(schema)].history SET payload = CASE WHEN event_id % 2 = 1 THEN N'not JSON' \
-             ELSE N'{{\"type\":\"NoSuchEvent\"}}' END WHERE instance_id = N'{instance}';"
+             ELSE N'{{\"type\":\"NoSuchEvent\"}}' END, appended_by = NEWID() WHERE instance_id = N'{instance}';"
         );
         self.newest().sql(&update).await;
     }

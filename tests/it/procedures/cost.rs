@@ -137,9 +137,10 @@ async fn turn_costs_the_same_for_any_history_and_number_of_timers() {
         let fetched = bench.rows_read("fetch_orchestration_item");
 
         // The history goes in after the fetch, which has to return all of it.
-        let into = "history (instance_id, execution_id, event_id, payload_bytes, payload)";
+        let into =
+            "history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)";
         bench
-            .insert(rows, into, "N'order', 1, i + 10, 1, N'x'")
+            .insert(rows, into, "N'order', 1, i + 10, NEWID(), 1, N'x'")
             .await;
         let kind = duroxide::EventKind::OrchestrationCompleted {
             output: String::new(),

@@ -12,8 +12,8 @@ async fn fatten(schema: &TestSchema, instance: &str, rows: u32) {
         .replace("{rows}", &rows.to_string());
     schema
         .sql(&format!(
-            "{numbers} INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, payload_bytes, payload)
-             SELECT N'{instance}', 1, i + 1000, 1, N'x' FROM n OPTION (MAXRECURSION 0);
+            "{numbers} INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+             SELECT N'{instance}', 1, i + 1000, NEWID(), 1, N'x' FROM n OPTION (MAXRECURSION 0);
              {numbers} INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
              SELECT N'{instance}', 9000000000000, N'TimerFired', NULL, 0, N'x' FROM n OPTION (MAXRECURSION 0);
              {numbers} INSERT INTO [$(schema)].worker_queue (instance_id, execution_id, activity_id, session_key, tag_key, not_before_ms, enqueued_at_ms, lock_token, attempt_count, payload)

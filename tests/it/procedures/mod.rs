@@ -72,6 +72,7 @@ impl Procedure {
                     _ if parameter == name => value,
                     "BIGINT" => "1",
                     "BIT" => "0",
+                    "UNIQUEIDENTIFIER" => "NULL",
                     _ => "N'[]'",
                 };
                 format!("{parameter} = {argument}")

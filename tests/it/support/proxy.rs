@@ -39,6 +39,7 @@ struct Plan {
     /// Every so many requests one is cut, alternating between before and after.
     cut_every: Option<u64>,
     requests: u64,
+    reply_bytes: u64,
     calls: HashMap<String, u64>,
     /// The open connections: true for those that swallow everything.
     connections: Vec<Weak<AtomicBool>>,
@@ -133,6 +134,11 @@ impl Proxy {
         std::mem::take(&mut self.plan().requests)
     }
 
+    /// Bytes of all replies since the last call of this function.
+    pub fn take_reply_bytes(&self) -> u64 {
+        std::mem::take(&mut self.plan().reply_bytes)
+    }
+
     /// How often each procedure was called.
     pub fn calls(&self, procedure: &str) -> u64 {
         self.plan().calls.get(procedure).copied().unwrap_or(0)
@@ -204,10 +210,11 @@ async fn forward_replies(
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let n = from.read(&mut buffer).await?;
-        let delay = plan
-            .lock()
-            .expect("nothing panics while it holds this")
-            .delay;
+        let delay = {
+            let mut plan = plan.lock().expect("nothing panics while it holds this");
+            plan.reply_bytes += n as u64;
+            plan.delay
+        };
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
