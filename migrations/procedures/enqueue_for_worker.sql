@@ -23,13 +23,15 @@ BEGIN
 
     EXEC [$(schema)]._check_work_items @worker_items = @worker_items;
 
-    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @done BIT = 0;
+    DECLARE @now_ms BIGINT, @done BIT = 0;
 
     WHILE @done = 0
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
             EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
+            -- After the lane's own time, or the lane would promise the item too late.
+            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
             EXEC [$(schema)]._add_work_items @worker_items = @worker_items, @now_ms = @now_ms;
             COMMIT TRANSACTION;
             SET @done = 1;

@@ -81,6 +81,10 @@ const COMMANDS: &[(&str, Run)] = &[
         By(".github/workflows/ci.yml", "run: cargo test --test it"),
     ),
     (
+        "cargo test --test it adversity",
+        By(".ci/run", "cargo test --workspace"),
+    ),
+    (
         "cargo test --test it conformance",
         By(".ci/run", "cargo test --workspace"),
     ),

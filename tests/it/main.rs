@@ -1,5 +1,6 @@
 //! The integration tests: one binary, one module per subject.
 
+mod adversity;
 mod clocks;
 mod commands;
 mod conformance;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Session;
-use super::invariants::{Dice, RULES};
+use crate::support::checker::RULES;
 use crate::support::database::{SnapshotReads, TestSchema};
+use crate::support::dice::Dice;
 
 const CALLERS: u64 = 6;
 const CALLS: u64 = 150;

@@ -7,64 +7,10 @@ use duroxide::EventKind;
 use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
 
 use super::Session;
+use crate::support::checker::RULES;
 use crate::support::database::{SnapshotReads, TestSchema};
+use crate::support::dice::Dice;
 use crate::support::items::{LEASE, metadata, start};
-
-/// Each query counts the rows that break the rule in front of it.
-pub const RULES: [(&str, &str); 6] = [
-    (
-        "an instance has a row that knows of its earliest message, or of the one that can start it",
-        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
-         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id
-         WHERE l.instance_id IS NULL
-            OR (l.lock_token IS NULL AND l.not_before_ms > q.visible_at_ms
-                AND (q.kind = N'StartOrchestration'
-                     OR EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)));",
-    ),
-    (
-        "a free row queues in the lane of its version, an idle one in none",
-        "SELECT COUNT(*) AS n FROM [$(schema)].instance_locks AS l
-         WHERE (l.not_before_ms = 9223372036854775807 AND l.lane <> -2) OR (l.not_before_ms < 9223372036854775807 AND l.lane <> l.pinned_version);",
-    ),
-    (
-        "only the messages of a held instance carry a token, and it is the holder's",
-        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
-         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id AND l.lock_token = q.lock_token
-         WHERE q.lock_token IS NOT NULL AND l.instance_id IS NULL;",
-    ),
-    (
-        "executions count their events",
-        "SELECT COUNT(*) AS n FROM [$(schema)].executions AS e
-         WHERE e.event_count <> (SELECT COUNT(*) FROM [$(schema)].history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id);",
-    ),
-    (
-        "an instance has the status of its current execution",
-        "SELECT COUNT(*) AS n FROM [$(schema)].instances AS i
-         JOIN [$(schema)].executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-         WHERE e.status <> i.status;",
-    ),
-    (
-        "no lane promises later than a new owner could have an item",
-        "SELECT COUNT(*) AS n FROM [$(schema)].worker_queue AS q
-         LEFT JOIN [$(schema)].session_lanes AS l ON l.session_key = q.session_key AND l.tag_key = q.tag_key
-         LEFT JOIN [$(schema)].sessions AS s ON s.session_key = q.session_key
-         WHERE q.session_key <> N'' AND (l.lane_id IS NULL
-            OR (l.not_before_ms > q.not_before_ms AND l.not_before_ms > COALESCE(s.locked_until_ms, 0)));",
-    ),
-];
-
-/// A small generator of our own, so that a failure can be repeated by its seed.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
 
 struct Walk {
     provider: duroxide_sql::MssqlProvider,

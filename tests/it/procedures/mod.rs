@@ -12,46 +12,7 @@ mod transactions;
 
 use std::path::Path;
 
-use duroxide_sql::SchemaName;
-use tiberius::{Client, Row};
-use tokio::net::TcpStream;
-use tokio_util::compat::Compat;
-
-use crate::support::database::{TestSchema, connect};
-
-/// One connection, and the schema that `[$(schema)]` stands for.
-struct Session {
-    client: Client<Compat<TcpStream>>,
-    schema: SchemaName,
-}
-
-impl Session {
-    async fn open(schema: &TestSchema) -> Self {
-        Self {
-            client: connect(schema.url()).await,
-            schema: schema.name().clone(),
-        }
-    }
-
-    /// Runs a batch; an error is the server's number.
-    async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
-        let text = text.replace("[$(schema)]", &self.schema.quoted());
-        let number = |error: tiberius::error::Error| error.code().expect("an error of the server");
-        let stream = self.client.simple_query(text).await.map_err(number)?;
-        stream.into_results().await.map_err(number)
-    }
-
-    /// The first column of the only row of the last result set.
-    async fn number(&mut self, text: &str) -> i64 {
-        let sets = self.run(text).await.expect("the query runs");
-        let row = sets.last().and_then(|rows| rows.first()).expect("a row");
-        match row.cells().next().expect("a column").1 {
-            tiberius::ColumnData::I64(value) => value.expect("a value"),
-            tiberius::ColumnData::I32(value) => value.expect("a value").into(),
-            other => panic!("not a whole number: {other:?}"),
-        }
-    }
-}
+use crate::support::session::Session;
 
 /// A procedure as its file declares it.
 struct Procedure {

@@ -1,9 +1,13 @@
 //! What the integration tests share.
 
+pub mod checker;
 pub mod database;
+pub mod dice;
 pub mod items;
 pub mod login;
 pub mod proxy;
 pub mod random;
 pub mod runtime;
+pub mod session;
+pub mod setting;
 pub mod wait;

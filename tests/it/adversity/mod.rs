@@ -1,0 +1,9 @@
+//! Everything at the worst moment: dangerous pairs of calls stepped statement by statement, random
+//! calls against a model of the contract, and many sessions on a few instances.
+//!
+//! Every day a few fixed seeds are run. `DUROXIDE_SQL_TEST_SEEDS=2000` runs that many, and every
+//! order of the pairs.
+
+mod dump;
+mod pairs;
+mod stepper;

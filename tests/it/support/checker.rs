@@ -1,0 +1,86 @@
+//! The checker: reads the tables and names every rule that they break.
+
+use mssql_embedded::Controls;
+
+use super::session::Session;
+
+/// Each query counts the rows that break the rule in front of it.
+pub const RULES: [(&str, &str); 6] = [
+    (
+        "an instance has a row that knows of its earliest message, or of the one that can start it",
+        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id
+         WHERE l.instance_id IS NULL
+            OR (l.lock_token IS NULL AND l.not_before_ms > q.visible_at_ms
+                AND (q.kind = N'StartOrchestration'
+                     OR EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)));",
+    ),
+    (
+        "a free row queues in the lane of its version, an idle one in none",
+        "SELECT COUNT(*) AS n FROM [$(schema)].instance_locks AS l
+         WHERE (l.not_before_ms = 9223372036854775807 AND l.lane <> -2) OR (l.not_before_ms < 9223372036854775807 AND l.lane <> l.pinned_version);",
+    ),
+    (
+        "only the messages of a held instance carry a token, and it is the holder's",
+        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id AND l.lock_token = q.lock_token
+         WHERE q.lock_token IS NOT NULL AND l.instance_id IS NULL;",
+    ),
+    (
+        "executions count their events",
+        "SELECT COUNT(*) AS n FROM [$(schema)].executions AS e
+         WHERE e.event_count <> (SELECT COUNT(*) FROM [$(schema)].history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id);",
+    ),
+    (
+        "an instance has the status of its current execution",
+        "SELECT COUNT(*) AS n FROM [$(schema)].instances AS i
+         JOIN [$(schema)].executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+         WHERE e.status <> i.status;",
+    ),
+    (
+        "no lane promises later than a new owner could have an item",
+        "SELECT COUNT(*) AS n FROM [$(schema)].worker_queue AS q
+         LEFT JOIN [$(schema)].session_lanes AS l ON l.session_key = q.session_key AND l.tag_key = q.tag_key
+         LEFT JOIN [$(schema)].sessions AS s ON s.session_key = q.session_key
+         WHERE q.session_key <> N'' AND (l.lane_id IS NULL
+            OR (l.not_before_ms > q.not_before_ms AND l.not_before_ms > COALESCE(s.locked_until_ms, 0)));",
+    ),
+];
+
+/// What holds besides when the callers number events from 1 and write key-values in running
+/// executions only, as the runtime does.
+const STRICT: [(&str, &str); 3] = [
+    (
+        "every history is contiguous from 1",
+        "SELECT COUNT(*) AS n FROM (SELECT h.instance_id FROM [$(schema)].history AS h
+         GROUP BY h.instance_id, h.execution_id HAVING MAX(h.event_id) <> COUNT(*) OR MIN(h.event_id) <> 1) AS d;",
+    ),
+    (
+        "an execution that ended has left its key-values to the store",
+        "SELECT COUNT(*) AS n FROM [$(schema)].kv_delta AS d
+         JOIN [$(schema)].instances AS i ON i.instance_id = d.instance_id
+         WHERE i.status IN (N'Completed', N'Failed', N'ContinuedAsNew');",
+    ),
+    (
+        "what belongs to an instance has its row to be locked by",
+        "SELECT COUNT(*) AS n FROM [$(schema)].instances AS i
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = i.instance_id
+         WHERE l.instance_id IS NULL;",
+    ),
+];
+
+/// The rules that do not hold now, and whether anybody still holds a lock.
+pub async fn broken(session: &mut Session, controls: &Controls) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (rule, query) in RULES.iter().chain(&STRICT) {
+        let rows = session.number(query).await;
+        if rows != 0 {
+            broken.push(format!("{rows} rows break: {rule}"));
+        }
+    }
+    let locks = controls.locks();
+    if !locks.is_empty() {
+        broken.push(format!("locks are left: {locks:?}"));
+    }
+    broken
+}

@@ -1,0 +1,42 @@
+//! The procedures spoken to in T-SQL.
+
+use duroxide_sql::SchemaName;
+use tiberius::{Client, Row};
+use tokio::net::TcpStream;
+use tokio_util::compat::Compat;
+
+use super::database::{TestSchema, connect};
+
+/// One connection, and the schema that `[$(schema)]` stands for.
+pub struct Session {
+    client: Client<Compat<TcpStream>>,
+    schema: SchemaName,
+}
+
+impl Session {
+    pub async fn open(schema: &TestSchema) -> Self {
+        Self {
+            client: connect(schema.url()).await,
+            schema: schema.name().clone(),
+        }
+    }
+
+    /// Runs a batch; an error is the server's number.
+    pub async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
+        let text = text.replace("[$(schema)]", &self.schema.quoted());
+        let number = |error: tiberius::error::Error| error.code().expect("an error of the server");
+        let stream = self.client.simple_query(text).await.map_err(number)?;
+        stream.into_results().await.map_err(number)
+    }
+
+    /// The first column of the only row of the last result set.
+    pub async fn number(&mut self, text: &str) -> i64 {
+        let sets = self.run(text).await.expect("the query runs");
+        let row = sets.last().and_then(|rows| rows.first()).expect("a row");
+        match row.cells().next().expect("a column").1 {
+            tiberius::ColumnData::I64(value) => value.expect("a value"),
+            tiberius::ColumnData::I32(value) => value.expect("a value").into(),
+            other => panic!("not a whole number: {other:?}"),
+        }
+    }
+}
