@@ -4,25 +4,8 @@ use std::time::Duration;
 
 use duroxide::providers::ProviderError;
 
-use crate::migrate::MigrateError;
-use crate::options::OptionsError;
 pub(crate) use crate::server_errors::{CALLED_IN_TRANSACTION, DATABASE_UNAVAILABLE, LOGIN_FAILED};
 use crate::server_errors::{ErrorClass, SEVERITY_FATAL, classify, classify_settling, says_moved};
-
-/// A provider could not be created, or its schema not be installed or removed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The settings are wrong; nothing was sent to a server.
-    #[error(transparent)]
-    Options(#[from] OptionsError),
-    /// No usable connection to the server.
-    #[error("{0}")]
-    Connect(String),
-    /// The schema could not be installed, verified or removed.
-    #[error(transparent)]
-    Migrate(#[from] MigrateError),
-}
 
 /// A single call failed. Turned into [`ProviderError`] at the edge of the crate.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -49,12 +49,11 @@ mod time;
 mod wakeup;
 
 pub use auth::{AccessToken, TokenError, TokenSource};
-pub use error::Error;
 pub use migrate::{MigrateError, install_script, uninstall_script};
 pub use options::{
     DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
 };
-pub use provider::MssqlProvider;
+pub use provider::{Error, MssqlProvider};
 pub use schema_name::{SchemaName, SchemaNameError};
 pub use server_errors::{ErrorClass, classify, classify_settling};
 

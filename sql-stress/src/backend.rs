@@ -11,7 +11,6 @@ use duroxide_sql::{
 };
 use mssql_embedded::{Controls, Encryption, Server, Snapshot};
 
-use crate::cli::Cli;
 use crate::connection;
 use crate::proxy::Proxy;
 
@@ -76,32 +75,6 @@ pub struct SqlOptions {
     pub short_poll: bool,
     /// READ_COMMITTED_SNAPSHOT off in the embedded server.
     pub no_rcsi: bool,
-}
-
-impl SqlOptions {
-    /// What the command line asks for.
-    ///
-    /// # Errors
-    ///
-    /// When `DATABASE_URL` is to be used and not set.
-    pub fn from_cli(cli: &Cli) -> Result<Self> {
-        let url =
-            match (&cli.url, cli.server) {
-                (None, true) => Some(std::env::var("DATABASE_URL").context(
-                    "DATABASE_URL is not set; set it to a connection string or use --url",
-                )?),
-                (url, _) => url.clone(),
-            };
-        Ok(Self {
-            url,
-            schema: cli.schema.clone(),
-            keep_schema: cli.keep_schema,
-            rtt: cli.rtt,
-            pool_max: cli.pool_max,
-            short_poll: cli.short_poll,
-            no_rcsi: cli.no_rcsi,
-        })
-    }
 }
 
 impl SqlBackend {

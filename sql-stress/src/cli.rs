@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use clap::Parser;
 
+use crate::backend::SqlOptions;
 use crate::scenarios;
 use crate::settings::{Pair, Settings};
 
@@ -107,6 +109,32 @@ pub struct Cli {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl SqlOptions {
+    /// What the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// When `DATABASE_URL` is to be used and not set.
+    pub fn from_cli(cli: &Cli) -> Result<Self> {
+        let url =
+            match (&cli.url, cli.server) {
+                (None, true) => Some(std::env::var("DATABASE_URL").context(
+                    "DATABASE_URL is not set; set it to a connection string or use --url",
+                )?),
+                (url, _) => url.clone(),
+            };
+        Ok(Self {
+            url,
+            schema: cli.schema.clone(),
+            keep_schema: cli.keep_schema,
+            rtt: cli.rtt,
+            pool_max: cli.pool_max,
+            short_poll: cli.short_poll,
+            no_rcsi: cli.no_rcsi,
+        })
+    }
 }
 
 impl Cli {

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::{Backend, SqlBackend, SqlOptions};
 use crate::cli::Cli;
 use crate::model::Report;
-use crate::scenarios::{self, Scenario};
-use crate::{compare, report, run, table};
+use crate::scenario::Scenario;
+use crate::{compare, report, run, scenarios, table};
 
 /// Runs what the command line asks for and shows the results; true when all went well.
 ///

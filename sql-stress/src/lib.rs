@@ -17,6 +17,7 @@ pub mod random;
 pub mod recorder;
 pub mod report;
 pub mod run;
+pub mod scenario;
 pub mod scenarios;
 pub mod settings;
 pub mod table;

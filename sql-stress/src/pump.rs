@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::recorder::{End, Recorder};
-use crate::run::Run;
+use crate::scenario::Run;
 
 /// How long orchestrations in flight may still end after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(5);

@@ -1,7 +1,6 @@
 //! One scenario with one pair of concurrencies: set up, driven, counted, cleaned up.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use duroxide::Client;
@@ -15,29 +14,11 @@ use crate::meter::Meter;
 use crate::model::{Procedure, RoundTrips, RunResult};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::scenarios::Scenario;
+use crate::scenario::{Run, Scenario};
 use crate::settings::{Pair, Settings};
 
 /// How long the runtime may finish what it has begun.
 const SHUTDOWN_MS: u64 = 2_000;
-
-/// What a scenario works with.
-pub struct Run<'a> {
-    /// The user's choices.
-    pub settings: &'a Settings,
-    /// The place under test.
-    pub backend: &'a dyn Backend,
-    /// The provider itself, uncounted.
-    pub store: Arc<dyn Provider>,
-    /// Starts and awaits orchestrations.
-    pub client: Arc<Client>,
-    /// Where results go.
-    pub recorder: Arc<Recorder>,
-    /// Cancelled by Ctrl-C.
-    pub stop: CancellationToken,
-    /// The bar.
-    pub progress: Progress,
-}
 
 /// Keeps the runtime from installing a log of its own, which would write between the results. What
 /// goes wrong is counted instead.
@@ -176,12 +157,4 @@ fn round_trips(
         empty_fetches: each(runtime.empty_fetches()),
         requests: requests.map(each),
     })
-}
-
-/// Waits, unless the run is stopped; says whether it may go on.
-pub async fn pause(run: &Run<'_>, time: Duration) -> bool {
-    tokio::select! {
-        () = run.stop.cancelled() => false,
-        () = tokio::time::sleep(time) => true,
-    }
 }

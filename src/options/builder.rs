@@ -7,8 +7,6 @@ use std::time::Duration;
 use super::connection_string::ConnectionString;
 use super::{DEFAULT_SCHEMA, MigrationPolicy, Options, OptionsError, Polling};
 use crate::auth::{Identity, TokenSource};
-use crate::error::Error;
-use crate::provider::MssqlProvider;
 use crate::schema_name::SchemaName;
 
 const ENV_URL: &str = "DATABASE_URL";
@@ -30,7 +28,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 const HISTORY_CACHE_BYTES: usize = 64 * 1024 * 1024;
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 
-/// Collects the settings of an [`MssqlProvider`].
+/// Collects the settings of an [`MssqlProvider`](crate::MssqlProvider).
 ///
 /// What the builder's methods set wins over the connection string, which wins over the
 /// environment (`DUROXIDE_SQL_SCHEMA`, `DUROXIDE_SQL_POOL_MAX`), which wins over the defaults.
@@ -167,27 +165,6 @@ impl MssqlProviderBuilder {
     pub fn history_cache_bytes(mut self, bytes: usize) -> Self {
         self.history_cache_bytes = bytes;
         self
-    }
-
-    /// Connects, brings the schema into the state that the migration policy asks for, and
-    /// returns the provider.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Options`] for a wrong setting, before anything is sent; [`Error::Connect`] when
-    /// the server cannot be used; [`Error::Migrate`] when the schema is not what it must be.
-    pub async fn build(self) -> Result<MssqlProvider, Error> {
-        MssqlProvider::start(self.resolve()?).await
-    }
-
-    /// Drops everything that the installation created in the schema, with all its data, and
-    /// nothing else. The schema itself goes too if the installation created it.
-    ///
-    /// # Errors
-    ///
-    /// As [`MssqlProviderBuilder::build`]. When something fails, nothing is dropped.
-    pub async fn uninstall(self) -> Result<(), Error> {
-        MssqlProvider::remove(self.pool_min_idle(0).resolve()?).await
     }
 
     /// Merges connection string, builder, environment and defaults.

@@ -1,6 +1,8 @@
 //! The provider: constructors, and one line per trait method.
 
+mod build;
 mod claims;
+mod error;
 pub(crate) mod history;
 mod kv;
 mod leases;
@@ -22,7 +24,7 @@ use duroxide::providers::{
 };
 use duroxide::{Event, SystemStats};
 
-use crate::error::{CallError, Error};
+use crate::error::CallError;
 use crate::history_cache::HistoryCache;
 use crate::migrate;
 use crate::options::{MssqlProviderBuilder, Options, Polling};
@@ -30,6 +32,7 @@ use crate::pool::{Borrowed, Lane, Pool};
 use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
+pub use error::Error;
 
 type Answer<T> = Result<T, ProviderError>;
 

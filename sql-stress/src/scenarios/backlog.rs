@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 use duroxide::providers::{Provider, TagFilter, WorkItem};
 
-use super::Scenario;
 use super::items::{Growth, LEASE, Timed, activity, fetch, metadata, start, started};
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 
 const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// Rows that one ack adds to each queue while the backlog is built.

@@ -4,9 +4,8 @@ use anyhow::Result;
 use duroxide::provider_stress_tests::{create_default_activities, create_default_orchestrations};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use super::Scenario;
 use crate::pump::{Job, Watch, pump};
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 pub(super) struct FanOut;

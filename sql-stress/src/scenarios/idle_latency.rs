@@ -6,10 +6,9 @@ use anyhow::Result;
 use duroxide::OrchestrationContext;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use super::Scenario;
 use crate::pump::{Job, One, Watch, instance_id};
 use crate::random::Random;
-use crate::run::{Run, pause};
+use crate::scenario::{Run, Scenario, pause};
 use crate::settings::Settings;
 
 /// Between two orchestrations the system comes to rest for up to this time.

@@ -8,7 +8,7 @@ use duroxide::{Event, EventKind};
 
 use crate::model::{Curve, Point};
 use crate::recorder::{End, Times};
-use crate::run::Run;
+use crate::scenario::Run;
 
 /// A lease that outlasts any of these scenarios.
 pub(super) const LEASE: Duration = Duration::from_secs(600);

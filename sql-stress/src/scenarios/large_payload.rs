@@ -6,10 +6,9 @@ use anyhow::Result;
 use duroxide::OrchestrationContext;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use super::Scenario;
 use crate::pump::{Job, Watch, pump};
 use crate::random::Random;
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 const PAYLOAD_BYTES: usize = 100_000;

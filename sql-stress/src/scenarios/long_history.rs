@@ -4,9 +4,8 @@ use anyhow::Result;
 use duroxide::EventKind;
 use duroxide::providers::{ExecutionMetadata, Provider, WorkItem};
 
-use super::Scenario;
 use super::items::{Growth, Timed, event, fetch, metadata, start, started};
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 
 const SIZES: [u64; 4] = [10, 100, 1_000, 10_000];
 /// Events that one call appends while the history is built.

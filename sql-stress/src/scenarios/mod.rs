@@ -15,40 +15,8 @@ mod tree;
 mod wake_up;
 
 use anyhow::Result;
-use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use crate::run::Run;
-use crate::settings::Settings;
-
-/// A kind of load.
-#[async_trait::async_trait]
-pub trait Scenario: Send + Sync {
-    /// Its name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// One line for the help.
-    fn about(&self) -> &'static str;
-
-    /// Whether a runtime has to run; without one the scenario calls the provider itself.
-    fn needs_runtime(&self) -> bool {
-        true
-    }
-
-    /// The activities it registers.
-    fn activities(&self, settings: &Settings) -> ActivityRegistry {
-        let _ = settings;
-        ActivityRegistry::builder().build()
-    }
-
-    /// The orchestrations it registers.
-    fn orchestrations(&self, settings: &Settings) -> OrchestrationRegistry {
-        let _ = settings;
-        OrchestrationRegistry::builder().build()
-    }
-
-    /// Produces the load until the time is over or the run is stopped.
-    async fn drive(&self, run: &Run<'_>) -> Result<()>;
-}
+use crate::scenario::Scenario;
 
 /// All scenarios, in the order in which `all` runs them.
 #[must_use]

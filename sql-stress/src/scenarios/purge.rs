@@ -7,11 +7,10 @@ use duroxide::providers::InstanceFilter;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::Scenario;
 use super::fan_out::FanOut;
 use crate::pump::{Job, Watch, pump};
 use crate::recorder::Times;
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 /// Instances deleted by one call.

@@ -6,10 +6,10 @@ use anyhow::{Context as _, Result};
 use duroxide::provider_stress_tests::create_default_orchestrations;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use super::{Scenario, sequence, timers, tree};
+use super::{sequence, timers, tree};
 use crate::pump::{Job, Watch, pump};
 use crate::random::Random;
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 /// How long messages may still lie in the queues when the last orchestration has ended.

@@ -8,11 +8,10 @@ use duroxide::OrchestrationContext;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use parking_lot::Mutex;
 
-use super::Scenario;
 use crate::pump::{Job, Watch, pump};
 use crate::random::Random;
 use crate::recorder::Times;
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 /// Timers last between these.

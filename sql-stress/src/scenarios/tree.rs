@@ -5,9 +5,8 @@ use duroxide::OrchestrationContext;
 use duroxide::provider_stress_tests::create_default_activities;
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 
-use super::Scenario;
 use crate::pump::{Job, Watch, pump};
-use crate::run::Run;
+use crate::scenario::{Run, Scenario};
 use crate::settings::Settings;
 
 /// Children of every orchestration that has any.

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use duroxide::providers::{Provider, TagFilter};
 
-use super::Scenario;
 use super::items::{LEASE, metadata, start, started};
 use crate::random::Random;
 use crate::recorder::{End, Times};
-use crate::run::{Run, pause};
+use crate::scenario::{Run, Scenario, pause};
 
 /// Longer than any wait in this scenario.
 const WAIT: Duration = Duration::from_secs(60);
