@@ -64,6 +64,20 @@ impl SqlError {
     pub fn unsupported(what: impl fmt::Display) -> Self {
         Self::new(40517, format!("{what} is not supported by mssql-embedded."))
     }
+
+    /// Something that cannot be unless the engine itself is wrong. SQL Server reports its own
+    /// broken assumptions as 8630.
+    pub fn internal(what: impl fmt::Display) -> Self {
+        Self::with(
+            8630,
+            17,
+            1,
+            format!(
+                "Internal Query Processor Error: The query processor encountered an unexpected error \
+                 during execution ({what})."
+            ),
+        )
+    }
 }
 
 impl fmt::Display for SqlError {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::acquire::{Acquired, Patience};
 use super::tree::{Entries, Tree, entry_chain, row_chain};
 use super::{Access, ReadLock, ReadMode, errors};
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::error::SqlResult;
 use crate::lock::{Grip, Mode, Resource, Span};
 use crate::storage::{CommitSeq, Found, Key, Row, is_empty_range};
@@ -46,11 +46,10 @@ enum Visit {
 }
 
 impl Cursor {
-    /// A cursor over the keys between two bounds. `index` is a position in `table.indexes`;
-    /// `usize::MAX` reads the rows of a heap. Nothing is locked before the first [`Cursor::next`].
+    /// A cursor over the keys between two bounds. Nothing is locked before the first [`Cursor::next`].
     pub fn open(
         table: &Arc<TableDef>,
-        index: usize,
+        path: AccessPath,
         low: Bound<Vec<u8>>,
         high: Bound<Vec<u8>>,
         reverse: bool,
@@ -59,7 +58,7 @@ impl Cursor {
         let point = matches!((&low, &high), (Bound::Included(l), Bound::Included(h)) if l == h);
         Self {
             table: Arc::clone(table),
-            tree: Tree::index(table, index),
+            tree: Tree::of(table, path),
             low: low.map(Key::from),
             high: high.map(Key::from),
             reverse,
@@ -76,7 +75,7 @@ impl Cursor {
     pub fn at(table: &Arc<TableDef>, locator: &Key, mode: ReadMode) -> Self {
         let key = locator.to_vec();
         let (low, high) = (Bound::Included(key.clone()), Bound::Included(key));
-        Self::open(table, usize::MAX, low, high, false, mode)
+        Self::open(table, AccessPath::Heap, low, high, false, mode)
     }
 
     /// The query needs nothing but key and INCLUDE columns of the nonclustered index: the row itself is

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::catalog::{ObjectId, TableDef};
+use crate::catalog::{AccessPath, IndexDef, ObjectId, TableDef};
 use crate::lock::Resource;
 use crate::storage::{Chain, Key, Row, Store, is_empty_range};
 
@@ -25,14 +25,22 @@ impl Tree {
         }
     }
 
-    /// The tree of the index at a position of the definition; beyond the last, the rows.
-    pub fn index(def: &TableDef, position: usize) -> Self {
-        match def.indexes.get(position) {
-            Some(index) if !index.clustered => Self {
-                table: def.id,
-                id: index.index_id,
-            },
-            _ => Self::rows(def),
+    /// The tree of an index; a clustered one is the rows.
+    pub fn index(def: &TableDef, index: &IndexDef) -> Self {
+        if index.clustered {
+            return Self::rows(def);
+        }
+        Self {
+            table: def.id,
+            id: index.index_id,
+        }
+    }
+
+    /// The tree that a path reads.
+    pub fn of(def: &TableDef, path: AccessPath) -> Self {
+        match path.index(def) {
+            Some(index) => Self::index(def, index),
+            None => Self::rows(def),
         }
     }
 

@@ -192,7 +192,7 @@ fn put_entry(
     row: &Row,
     locator: &Key,
 ) -> Result<(), Failure> {
-    let tree = Tree::index(table, position);
+    let tree = Tree::index(table, &table.indexes[position]);
     let key = entry_key(table, position, row, locator);
     let grip = claim(a, table, tree, &key)?;
     if entry_chain(&a.latch.store, tree, &key).is_some_and(|c| c.current().is_some()) {
@@ -342,7 +342,7 @@ fn leave_old_keys(
         if untouched && was_in == goes_in {
             continue;
         }
-        let tree = Tree::index(table, position);
+        let tree = Tree::index(table, &table.indexes[position]);
         if was_in {
             let key = entry_key(table, position, old, &locator);
             lock_key(a, table, tree, &key)?;
@@ -379,7 +379,7 @@ fn delete_row(
     a.stats.rows_written += 1;
     for position in 0..table.indexes.len() {
         if belongs(table, position, &old, qualifies)? {
-            let tree = Tree::index(table, position);
+            let tree = Tree::index(table, &table.indexes[position]);
             let key = entry_key(table, position, &old, locator);
             lock_key(a, table, tree, &key)?;
             a.latch

@@ -110,7 +110,7 @@ pub fn bind_statement<'a>(ctx: &'a BindContext<'a>, statement: &'a StmtKind) -> 
         StmtKind::Update(update) => BoundKind::Update(binder.bind_update(update)?),
         StmtKind::Delete(delete) => BoundKind::Delete(binder.bind_delete(delete)?),
         _ => {
-            return Err(SqlError::unsupported(
+            return Err(SqlError::internal(
                 "binding a statement other than SELECT or DML",
             ));
         }

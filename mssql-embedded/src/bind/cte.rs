@@ -6,7 +6,7 @@ use crate::plan::{Node, Query};
 use crate::value::ColumnMeta;
 
 use super::context::Binder;
-use super::merge::Part;
+use super::inline::Part;
 use super::planner::Rel;
 use super::query::QueryUse;
 use super::set_op::{unify, union_all};
@@ -112,7 +112,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Merges a CTE into the innermost level, if it is simple and not recursive.
-    pub(super) fn merge_cte(&mut self, name: &str, exposed: &str) -> SqlResult<Option<Rel>> {
+    pub(super) fn inline_cte(&mut self, name: &str, exposed: &str) -> SqlResult<Option<Rel>> {
         let folded = self.ctx.database.fold(name);
         let recursive = self.ctes.defs[..self.ctes.visible]
             .iter()
@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
             return Ok(None);
         }
         self.within_cte(name, |binder, cte| {
-            binder.merge(&Part {
+            binder.inline(&Part {
                 query: &cte.query,
                 exposed,
                 names: &cte.columns,

@@ -8,7 +8,7 @@ use crate::error::SqlResult;
 use crate::plan::{Purpose, Query};
 
 use super::context::Binder;
-use super::merge::Part;
+use super::inline::Part;
 use super::names::{Resolved, resolve_source};
 use super::planner::Rel;
 use super::query::QueryUse;
@@ -141,7 +141,7 @@ impl<'a> Binder<'a> {
             && self.is_cte(&single.name)
         {
             let exposed = alias.map_or(single.name.as_str(), |a| a.name.as_str());
-            if let Some(rel) = self.merge_cte(&single.name, exposed)? {
+            if let Some(rel) = self.inline_cte(&single.name, exposed)? {
                 return Ok(rel);
             }
         }
@@ -158,7 +158,7 @@ impl<'a> Binder<'a> {
             }
             Resolved::View(view) => {
                 let exposed = alias.map_or(&view.name, |a| &a.name);
-                let rel = match self.merge_view(view, exposed)? {
+                let rel = match self.inline_view(view, exposed)? {
                     Some(rel) => {
                         self.depend(view.id, view.version);
                         self.require(view.id, "SELECT");
@@ -196,7 +196,7 @@ impl<'a> Binder<'a> {
             names: columns,
             closed: false,
         };
-        if let Some(rel) = self.merge(&part)? {
+        if let Some(rel) = self.inline(&part)? {
             return Ok(rel);
         }
         let mut bound = self.bind_nested(query, QueryUse::Derived)?;

@@ -1,7 +1,7 @@
 //! Table hints.
 
 use crate::ast::TableHint;
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Hints;
 
@@ -9,8 +9,8 @@ use crate::plan::Hints;
 #[derive(Clone, Default)]
 pub(super) struct TableHints {
     pub(super) lock: Hints,
-    /// The only indexes that may be used, by position; `usize::MAX` is the heap.
-    pub(super) indexes: Option<Vec<usize>>,
+    /// The only indexes that may be used, or the heap.
+    pub(super) indexes: Option<Vec<AccessPath>>,
     pub(super) force_seek: bool,
     pub(super) force_scan: bool,
 }
@@ -28,13 +28,13 @@ pub(super) fn table_hints(
             TableHint::ForceScan => result.force_scan = true,
             TableHint::Index(names) => {
                 for name in names {
-                    let position = index_named(table, &name.name)?;
-                    result.indexes.get_or_insert_default().push(position);
+                    let path = index_named(table, &name.name)?;
+                    result.indexes.get_or_insert_default().push(path);
                 }
             }
             TableHint::IndexId(id) => {
-                let position = index_numbered(table, *id)?;
-                result.indexes.get_or_insert_default().push(position);
+                let path = index_numbered(table, *id)?;
+                result.indexes.get_or_insert_default().push(path);
             }
             other => set_lock(&mut result.lock, other),
         }
@@ -63,12 +63,13 @@ fn set_lock(lock: &mut Hints, hint: &TableHint) {
     *flag = true;
 }
 
-fn index_named(table: &TableDef, name: &str) -> SqlResult<usize> {
+fn index_named(table: &TableDef, name: &str) -> SqlResult<AccessPath> {
     let folded = name.to_lowercase();
     table
         .indexes
         .iter()
         .position(|i| i.name.to_lowercase() == folded)
+        .map(AccessPath::Index)
         .ok_or_else(|| {
             SqlError::new(
                 308,
@@ -80,15 +81,16 @@ fn index_named(table: &TableDef, name: &str) -> SqlResult<usize> {
         })
 }
 
-fn index_numbered(table: &TableDef, id: u32) -> SqlResult<usize> {
+fn index_numbered(table: &TableDef, id: u32) -> SqlResult<AccessPath> {
     let clustered = table.indexes.first().is_some_and(|i| i.clustered);
     let found = match id {
-        0 if clustered => Some(0),
-        0 => Some(usize::MAX),
+        0 if clustered => Some(AccessPath::Index(0)),
+        0 => Some(AccessPath::Heap),
         id => table
             .indexes
             .iter()
-            .position(|i| i64::from(i.index_id) == i64::from(id)),
+            .position(|i| i64::from(i.index_id) == i64::from(id))
+            .map(AccessPath::Index),
     };
     found.ok_or_else(|| {
         SqlError::new(

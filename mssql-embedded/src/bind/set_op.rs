@@ -150,7 +150,7 @@ impl<'a> Binder<'a> {
                 types,
             },
             (_, Err(_)) => {
-                return Err(SqlError::unsupported("a set operator without two operands"));
+                return Err(SqlError::internal("a set operator without two operands"));
             }
         };
         Ok((node, columns, base))

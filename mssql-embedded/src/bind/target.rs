@@ -90,7 +90,7 @@ impl<'a> Binder<'a> {
                 self.target_source = None;
                 let own = self.modified.take();
                 let mut own = own.ok_or_else(|| {
-                    SqlError::unsupported("a target that the FROM clause does not read")
+                    SqlError::internal("a target that the FROM clause does not read")
                 })?;
                 own.rel = rel.unwrap_or(own.rel);
                 (own, None)

@@ -100,6 +100,25 @@ pub struct IndexDef {
     pub allow_page_locks: bool,
 }
 
+/// Through which tree the rows of a table are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessPath {
+    /// The rows themselves, by row id; the table has no clustered index.
+    Heap,
+    /// The index at this position of [`TableDef::indexes`].
+    Index(usize),
+}
+
+impl AccessPath {
+    /// The index it goes through, if it goes through one.
+    pub fn index(self, table: &TableDef) -> Option<&IndexDef> {
+        match self {
+            Self::Heap => None,
+            Self::Index(position) => table.indexes.get(position),
+        }
+    }
+}
+
 /// PRIMARY KEY or UNIQUE constraint of an index.
 #[derive(Clone, Debug)]
 pub struct KeyConstraint {

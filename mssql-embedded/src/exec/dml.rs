@@ -279,7 +279,7 @@ fn locator_of(env: &Env<'_, '_>, level: usize, slot: usize) -> SqlResult<Option<
     match env.slot(level, slot) {
         Value::Bytes(key) => Ok(Some(Arc::clone(key))),
         Value::Null => Ok(None),
-        _ => Err(SqlError::unsupported("a target row without a locator")),
+        _ => Err(SqlError::internal("a target row without a locator")),
     }
 }
 

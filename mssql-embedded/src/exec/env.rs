@@ -45,7 +45,7 @@ impl<'e> Env<'_, 'e> {
             self.core.txn = Some(self.latch.begin(owner));
         }
         let Some(txn) = &mut self.core.txn else {
-            return Err(SqlError::unsupported("an access without a transaction"));
+            return Err(SqlError::internal("an access without a transaction"));
         };
         Ok(Access {
             latch: &mut self.latch,

@@ -9,7 +9,7 @@ mod eval;
 mod foreign;
 mod host;
 mod op;
-mod query;
+mod query_run;
 mod row;
 mod statement;
 
@@ -17,5 +17,5 @@ pub use dml::{DmlResult, fill_table, run_delete, run_insert, run_update};
 pub use env::Env;
 pub use eval::{eval, test};
 pub use foreign::check_parents;
-pub use query::{QueryRun, collect, collect_first, collect_into};
+pub use query_run::{QueryRun, collect, collect_first, collect_into};
 pub use row::{check_row, constant, convert, qualifies};

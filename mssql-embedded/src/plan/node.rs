@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::SetOp;
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::func::Aggregate;
 use crate::value::{ColumnMeta, DataType};
 
@@ -191,8 +191,8 @@ pub struct Hints {
 pub struct Scan {
     /// The table.
     pub table: Arc<TableDef>,
-    /// Position in `table.indexes`; `usize::MAX` scans a heap.
-    pub index: usize,
+    /// The index or heap that is read.
+    pub path: AccessPath,
     /// Where to start and stop.
     pub seek: Seek,
     /// Against the index order.

@@ -13,7 +13,7 @@ use super::{
     Bounds, Found, Identity, InsertOutcome, Key, Row, base_key, duplicate_error, entry_key,
     is_empty_range,
 };
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::error::{SqlError, SqlResult};
 
 /// A table variable.
@@ -220,8 +220,8 @@ fn put<T>(tree: &mut BTreeMap<Key, T>, key: Key, value: Option<T>) {
 /// A position in a table variable. It remembers keys, so the table may change between two calls.
 #[derive(Debug)]
 pub struct LocalCursor {
-    /// Position of the index; beyond the last, the rows themselves.
-    index: usize,
+    /// The index, or the rows themselves.
+    path: AccessPath,
     bounds: Bounds,
     reverse: bool,
 }
@@ -230,19 +230,23 @@ impl LocalCursor {
     /// A cursor over all rows, in the order of their locators.
     #[cfg(test)]
     pub fn all() -> Self {
-        Self::open(usize::MAX, (Bound::Unbounded, Bound::Unbounded), false)
+        Self::open(
+            AccessPath::Heap,
+            (Bound::Unbounded, Bound::Unbounded),
+            false,
+        )
     }
 
     /// A cursor over the keys between two bounds of the index at a position of the definition.
     #[cfg(test)]
     pub fn seek(index: usize, low: Bound<Vec<u8>>, high: Bound<Vec<u8>>) -> Self {
-        Self::open(index, (low, high), false)
+        Self::open(AccessPath::Index(index), (low, high), false)
     }
 
     /// A cursor in either direction.
-    pub fn open(index: usize, bounds: Bounds, reverse: bool) -> Self {
+    pub fn open(path: AccessPath, bounds: Bounds, reverse: bool) -> Self {
         Self {
-            index,
+            path,
             bounds,
             reverse,
         }
@@ -250,13 +254,14 @@ impl LocalCursor {
 
     /// The next row.
     pub fn next(&mut self, table: &LocalTable) -> Option<Found> {
-        let index = table.def.indexes.get(self.index).filter(|i| !i.clustered);
-        let (key, locator) = match index {
-            None => {
+        let (key, locator) = match self.path {
+            AccessPath::Index(index) if !table.def.indexes[index].clustered => {
+                step(&table.indexes[index], &self.bounds, self.reverse)?
+            }
+            AccessPath::Index(_) | AccessPath::Heap => {
                 let (key, _) = step(&table.rows, &self.bounds, self.reverse)?;
                 (key, key)
             }
-            Some(_) => step(&table.indexes[self.index], &self.bounds, self.reverse)?,
         };
         let passed = Bound::Excluded(key.to_vec());
         let locator = Key::clone(locator);

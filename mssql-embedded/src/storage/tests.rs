@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::State;
 use super::fixtures::{heap, index, ints, keyed, primary_key};
 use super::*;
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::error::SqlError;
 use crate::value::{DataType, Length};
 
@@ -281,7 +281,11 @@ fn a_table_variable_can_be_sought_updated_and_emptied() {
         2,
         "1 and 3 change places"
     );
-    let mut cursor = LocalCursor::open(1, (Bound::Unbounded, Bound::Unbounded), true);
+    let mut cursor = LocalCursor::open(
+        AccessPath::Index(1),
+        (Bound::Unbounded, Bound::Unbounded),
+        true,
+    );
     let first = cursor.next(&local).unwrap();
     assert_eq!(first.row, ints(&[3, 5, 0]));
     local.delete(&first.locator);

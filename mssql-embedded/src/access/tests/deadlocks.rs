@@ -119,7 +119,7 @@ fn add(session: &mut Session<'_>, table: &Arc<TableDef>, id: i64) -> SqlResult<(
     session.run(|a| {
         let (low, high) = seek_bounds(table, 0, &[Value::Int(id)], None, None);
         let mode = ReadMode::of(ReadLock::Update);
-        let mut cursor = Cursor::open(table, 0, low, high, false, mode);
+        let mut cursor = Cursor::open(table, AccessPath::Index(0), low, high, false, mode);
         if let Some(found) = cursor.next(a)? {
             let mut row = numbers(&found.row);
             row[2] += 1;

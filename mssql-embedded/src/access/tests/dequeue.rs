@@ -6,7 +6,7 @@ use super::*;
 fn dequeue(session: &mut Session<'_>, table: &Arc<TableDef>, index: usize) -> Option<i64> {
     session.run(|a| {
         let (low, high) = (Bound::Unbounded, Bound::Unbounded);
-        let mut cursor = Cursor::open(table, index, low, high, false, DEQUEUE);
+        let mut cursor = Cursor::open(table, AccessPath::Index(index), low, high, false, DEQUEUE);
         let found = cursor.next(a).unwrap()?;
         delete(a, table, &found.locator, &mut all).unwrap();
         Some(numbers(&found.row)[0])

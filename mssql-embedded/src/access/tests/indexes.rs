@@ -54,7 +54,8 @@ fn a_read_through_an_index_locks_the_entry_and_then_the_row() {
     session.rollback();
     session.run(|a| {
         let (low, high) = seek_bounds(&table, 1, &[Value::Int(20)], None, None);
-        let mut cursor = Cursor::open(&table, 1, low, high, false, UPDLOCK).covering();
+        let mut cursor =
+            Cursor::open(&table, AccessPath::Index(1), low, high, false, UPDLOCK).covering();
         assert_eq!(numbers(&cursor.next(a).unwrap().unwrap().row)[1], 20);
     });
     assert_eq!(index_ids(&session.locks()), [2]);
@@ -70,7 +71,14 @@ fn a_covering_read_passes_a_row_whose_other_columns_are_locked() {
     let mut reader = Session::new(&engine, 3);
     reader.timeout = Some(Duration::ZERO);
     reader.run(|a| {
-        let cursor = Cursor::open(&table, 1, Bound::Unbounded, Bound::Unbounded, false, SHARED);
+        let cursor = Cursor::open(
+            &table,
+            AccessPath::Index(1),
+            Bound::Unbounded,
+            Bound::Unbounded,
+            false,
+            SHARED,
+        );
         assert_eq!(drain(a, cursor.covering()).unwrap().len(), 1);
     });
     assert_eq!(reader.scan(&table, 1, SHARED).unwrap_err().number, 1222);
@@ -98,7 +106,11 @@ fn a_scan_in_index_order_follows_the_index_in_both_directions() {
     assert_eq!(ids(&session.scan(&table, 1, SHARED).unwrap()), [4, 3, 2, 1]);
     let backwards = session.run(|a| {
         let (low, high) = (Bound::Unbounded, Bound::Unbounded);
-        drain(a, Cursor::open(&table, 1, low, high, true, SHARED)).unwrap()
+        drain(
+            a,
+            Cursor::open(&table, AccessPath::Index(1), low, high, true, SHARED),
+        )
+        .unwrap()
     });
     assert_eq!(ids(&backwards), [1, 2, 3, 4]);
     let range = session.run(|a| {
@@ -109,7 +121,11 @@ fn a_scan_in_index_order_follows_the_index_in_both_directions() {
             Some((Value::Int(20), false)),
             Some((Value::Int(40), true)),
         );
-        drain(a, Cursor::open(&table, 1, low, high, false, SHARED)).unwrap()
+        drain(
+            a,
+            Cursor::open(&table, AccessPath::Index(1), low, high, false, SHARED),
+        )
+        .unwrap()
     });
     assert_eq!(ids(&range), [4, 3]);
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::*;
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::clock::Clock;
 use crate::error::SqlResult;
 use crate::interrupt::Interrupt;
@@ -111,7 +111,10 @@ impl<'e> Session<'e> {
     ) -> SqlResult<Vec<Vec<i64>>> {
         self.run(|a| {
             let (low, high) = (Bound::Unbounded, Bound::Unbounded);
-            drain(a, Cursor::open(table, index, low, high, false, mode))
+            drain(
+                a,
+                Cursor::open(table, AccessPath::Index(index), low, high, false, mode),
+            )
         })
     }
 
@@ -125,7 +128,10 @@ impl<'e> Session<'e> {
     ) -> SqlResult<Vec<Vec<i64>>> {
         self.run(|a| {
             let (low, high) = seek_bounds(table, index, &[Value::Int(key)], None, None);
-            drain(a, Cursor::open(table, index, low, high, false, mode))
+            drain(
+                a,
+                Cursor::open(table, AccessPath::Index(index), low, high, false, mode),
+            )
         })
     }
 
@@ -195,7 +201,7 @@ fn find(
     let (low, high) = seek_bounds(table, index, &[Value::Int(key)], None, None);
     let mut cursor = Cursor::open(
         table,
-        index,
+        AccessPath::Index(index),
         low,
         high,
         false,

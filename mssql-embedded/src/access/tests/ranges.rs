@@ -17,7 +17,11 @@ fn between(
             Some((Value::Int(low), true)),
             Some((Value::Int(high), true)),
         );
-        let rows = drain(a, Cursor::open(table, 0, low, high, reverse, SERIAL)).unwrap();
+        let rows = drain(
+            a,
+            Cursor::open(table, AccessPath::Index(0), low, high, reverse, SERIAL),
+        )
+        .unwrap();
         rows.iter().map(|r| r[0]).collect()
     })
 }

@@ -8,7 +8,14 @@ fn read_committed_releases_each_row_and_ends_without_locks() {
     let engine = engine(&table, 3);
     let mut reader = Session::new(&engine, 2);
     reader.run(|a| {
-        let mut cursor = Cursor::open(&table, 0, Bound::Unbounded, Bound::Unbounded, false, SHARED);
+        let mut cursor = Cursor::open(
+            &table,
+            AccessPath::Index(0),
+            Bound::Unbounded,
+            Bound::Unbounded,
+            false,
+            SHARED,
+        );
         for _ in 0..3 {
             assert!(cursor.next(a).unwrap().is_some());
             let held = a.latch.locks.held_by(2);
@@ -30,7 +37,14 @@ fn repeatable_read_keeps_what_it_read_but_not_what_it_rejected() {
         ..SHARED
     };
     reader.run(|a| {
-        let mut cursor = Cursor::open(&table, 0, Bound::Unbounded, Bound::Unbounded, false, mode);
+        let mut cursor = Cursor::open(
+            &table,
+            AccessPath::Index(0),
+            Bound::Unbounded,
+            Bound::Unbounded,
+            false,
+            mode,
+        );
         while let Some(found) = cursor.next(a).unwrap() {
             if numbers(&found.row)[0] != 2 {
                 cursor.reject(a);
@@ -210,7 +224,11 @@ fn a_long_scan_gives_way() {
             stats: &mut *a.stats,
         };
         let (low, high) = (Bound::Unbounded, Bound::Unbounded);
-        let rows = drain(&mut a, Cursor::open(&table, 0, low, high, false, SHARED)).unwrap();
+        let rows = drain(
+            &mut a,
+            Cursor::open(&table, AccessPath::Index(0), low, high, false, SHARED),
+        )
+        .unwrap();
         assert_eq!(rows.len(), 2500);
     });
     assert_eq!(turns.get(), 2);

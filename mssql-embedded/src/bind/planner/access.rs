@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::ast::CompareOp;
-use crate::catalog::{IndexDef, TableDef};
+use crate::catalog::{AccessPath, IndexDef, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Cond, Scalar, Seek, SeekEq};
 
@@ -12,8 +12,8 @@ use super::{Planner, SlotSet, TableLeaf};
 
 /// A way to reach the rows of a table.
 pub(super) struct Path {
-    /// Position in `TableDef::indexes`; `usize::MAX` for a heap.
-    pub(super) index: usize,
+    /// The index or heap.
+    pub(super) access: AccessPath,
     pub(super) seek: Seek,
     pub(super) reverse: bool,
     /// Positions of the conditions that the seek answers by itself.
@@ -108,7 +108,7 @@ impl Planner {
         let hinted = leaf.hints.indexes.as_ref();
         let mut best: Option<Path> = None;
         for (position, index) in leaf.table.indexes.iter().enumerate() {
-            if hinted.is_some_and(|allowed| !allowed.contains(&position)) {
+            if hinted.is_some_and(|allowed| !allowed.contains(&AccessPath::Index(position))) {
                 continue;
             }
             match leaf.filters.get(position) {
@@ -131,7 +131,7 @@ impl Planner {
         }
         let heap = !leaf.table.indexes.first().is_some_and(|i| i.clustered);
         let useful = best.as_ref().is_some_and(|b| b.seeks() || b.rank.ordered);
-        let heap_allowed = hinted.is_none_or(|allowed| allowed.contains(&usize::MAX));
+        let heap_allowed = hinted.is_none_or(|allowed| allowed.contains(&AccessPath::Heap));
         if heap && heap_allowed && !useful {
             best = Some(heap_path());
         }
@@ -237,7 +237,7 @@ fn order_of_entries(table: &TableDef, index: &IndexDef) -> Vec<(usize, bool)> {
 
 fn heap_path() -> Path {
     Path {
-        index: usize::MAX,
+        access: AccessPath::Heap,
         seek: Seek::default(),
         reverse: false,
         answered: Vec::new(),
@@ -320,7 +320,7 @@ fn build(table: &TableDef, position: usize, index: &IndexDef, predicates: &[Pred
         unique: index.unique,
     };
     Path {
-        index: position,
+        access: AccessPath::Index(position),
         seek,
         reverse: false,
         answered,

@@ -1,5 +1,6 @@
 //! The operator that reads one table reference.
 
+use crate::catalog::AccessPath;
 use crate::error::SqlResult;
 use crate::plan::{Cond, LocalScan, Node, Scan};
 
@@ -41,7 +42,10 @@ impl Planner {
                     variable: *variable,
                     table: table.clone(),
                     reverse: path.as_ref().is_some_and(|p| p.reverse),
-                    seek: path.map(|p| (p.index, p.seek)),
+                    seek: path.and_then(|p| match p.access {
+                        AccessPath::Index(position) => Some((position, p.seek)),
+                        AccessPath::Heap => None,
+                    }),
                     base: leaf.slots.start,
                     residual: conjunction(conds),
                     locator: *locator,
@@ -61,7 +65,7 @@ impl Planner {
 fn scan(leaf: &TableLeaf, base: usize, conds: Vec<Cond>, path: Path) -> Node {
     Node::Scan(Box::new(Scan {
         table: leaf.table.clone(),
-        index: path.index,
+        path: path.access,
         reverse: path.reverse,
         base,
         needed: Vec::new(),

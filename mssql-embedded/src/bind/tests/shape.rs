@@ -8,11 +8,8 @@ pub(super) fn node(n: &Node) -> String {
         Node::Once => "once".to_owned(),
         Node::Values { .. } => "values".to_owned(),
         Node::Scan(scan) => {
-            let index = scan
-                .table
-                .indexes
-                .get(scan.index)
-                .map_or("heap", |i| i.name.as_str());
+            let index = scan.path.index(&scan.table);
+            let index = index.map_or("heap", |i| i.name.as_str());
             let index = if index.starts_with("PK__") {
                 "pk"
             } else {

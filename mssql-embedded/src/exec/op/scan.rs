@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use crate::access::{Cursor, ReadLock, ReadMode};
 use crate::ast::IsolationLevel;
-use crate::catalog::TableDef;
+use crate::catalog::{AccessPath, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Hints, LocalScan, Purpose, Scan, Seek, SeekEq, SystemView};
 use crate::storage::{Bounds, Found, LocalCursor, seek_bounds};
@@ -24,15 +24,13 @@ impl<'p> TableScan<'p> {
     /// Computes the bounds and opens the cursor; nothing is locked before the first row is asked for.
     pub fn open(scan: &'p Scan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let mode = read_mode(&scan.hints, scan.purpose, env)?;
-        let bounds = if scan.index == usize::MAX {
-            Some((Bound::Unbounded, Bound::Unbounded))
-        } else {
-            bounds(&scan.table, scan.index, &scan.seek, env)?
+        let bounds = match scan.path {
+            AccessPath::Heap => Some((Bound::Unbounded, Bound::Unbounded)),
+            AccessPath::Index(index) => bounds(&scan.table, index, &scan.seek, env)?,
         };
-        let covered =
-            scan.purpose == Purpose::Read && covers(&scan.table, scan.index, &scan.needed);
+        let covered = scan.purpose == Purpose::Read && covers(&scan.table, scan.path, &scan.needed);
         let cursor = bounds.map(|(low, high)| {
-            let cursor = Cursor::open(&scan.table, scan.index, low, high, scan.reverse, mode);
+            let cursor = Cursor::open(&scan.table, scan.path, low, high, scan.reverse, mode);
             if covered { cursor.covering() } else { cursor }
         });
         Ok(Self {
@@ -70,8 +68,8 @@ impl Operator for TableScan<'_> {
 
 /// Whether an index holds every column that the query reads, so that the row itself is neither
 /// visited nor locked.
-fn covers(table: &TableDef, index: usize, needed: &[usize]) -> bool {
-    let Some(index) = table.indexes.get(index).filter(|i| !i.clustered) else {
+fn covers(table: &TableDef, path: AccessPath, needed: &[usize]) -> bool {
+    let Some(index) = path.index(table).filter(|i| !i.clustered) else {
         return false;
     };
     // A nonclustered index carries the clustering key as its locator.
@@ -208,10 +206,12 @@ impl<'p> LocalTableScan<'p> {
     /// Opens the cursor.
     pub fn open(scan: &'p LocalScan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let cursor = match &scan.seek {
-            None => Some((usize::MAX, (Bound::Unbounded, Bound::Unbounded))),
-            Some((index, seek)) => bounds(&scan.table, *index, seek, env)?.map(|b| (*index, b)),
+            None => Some((AccessPath::Heap, (Bound::Unbounded, Bound::Unbounded))),
+            Some((index, seek)) => {
+                bounds(&scan.table, *index, seek, env)?.map(|b| (AccessPath::Index(*index), b))
+            }
         };
-        let cursor = cursor.map(|(index, b)| LocalCursor::open(index, b, scan.reverse));
+        let cursor = cursor.map(|(path, b)| LocalCursor::open(path, b, scan.reverse));
         Ok(Self {
             scan,
             level,

@@ -187,7 +187,6 @@ pub fn working(id: usize, base: usize, level: usize, env: &mut Env<'_, '_>) -> S
         .rev()
         .find(|(i, _)| *i == id)
         .map(|(_, rows)| Arc::clone(rows));
-    let rows =
-        rows.ok_or_else(|| SqlError::unsupported("a recursive reference outside its CTE"))?;
+    let rows = rows.ok_or_else(|| SqlError::internal("a recursive reference outside its CTE"))?;
     Ok(Rows::new(rows.as_ref().clone(), base, level))
 }

@@ -108,7 +108,7 @@ pub fn replace_rows(
     let mut at = rows.into_iter();
     let mut convert = |_: &Row| {
         at.next()
-            .ok_or_else(|| SqlError::unsupported("a row that appeared during ALTER TABLE"))
+            .ok_or_else(|| SqlError::internal("a row that appeared during ALTER TABLE"))
     };
     let mut filter = |index: usize, row: &Row| qualifies(rules, index, row);
     let access = env.access()?;

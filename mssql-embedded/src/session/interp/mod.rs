@@ -6,10 +6,10 @@ mod evaluate;
 mod impersonate;
 mod observe;
 mod prepared;
-mod query;
 mod set;
 mod system;
 mod system_names;
+mod table_statement;
 mod transaction;
 mod variables;
 

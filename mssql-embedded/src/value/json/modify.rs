@@ -1,8 +1,8 @@
 //! JSON_MODIFY: the text with one value replaced, added or removed.
 
 use super::escape::escape_into;
+use super::extract::{find, key_is, property_not_found};
 use super::path::{JsonPath, Step};
-use super::query::{find, key_is, property_not_found};
 use super::scan::{Kind, Scanner, Span};
 use crate::error::{SqlError, SqlResult};
 

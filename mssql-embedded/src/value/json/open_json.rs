@@ -1,10 +1,10 @@
 //! OPENJSON: rows out of an object or array, in one pass over the text.
 
-use super::path::{JsonPath, Step};
-use super::query::{
+use super::extract::{
     Found, container_not_found, find, key_is, property_not_found, scalar_not_found,
     string_truncated,
 };
+use super::path::{JsonPath, Step};
 use super::scan::{Kind, Scanner, Span};
 use crate::error::SqlResult;
 use crate::value::{CastMode, DataType, Length, Value, cast, text as utf16};

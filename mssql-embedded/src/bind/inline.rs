@@ -23,7 +23,7 @@ struct Mark {
     width: usize,
 }
 
-/// A query to be merged, with the names that it goes by.
+/// A query to be inlined, with the names that it goes by.
 pub(super) struct Part<'a, 's> {
     pub(super) query: &'a QueryExpr,
     /// The alias, or the name of the CTE or view.
@@ -36,12 +36,12 @@ pub(super) struct Part<'a, 's> {
 
 impl<'a> Binder<'a> {
     /// Adds the tables of a query to the innermost level, if the query is that simple.
-    pub(super) fn merge(&mut self, part: &Part<'a, '_>) -> SqlResult<Option<Rel>> {
+    pub(super) fn inline(&mut self, part: &Part<'a, '_>) -> SqlResult<Option<Rel>> {
         let Some(spec) = simple(part.query) else {
             return Ok(None);
         };
         let scope = self.scope();
-        // Under APPLY the query reads the sources before it, which a merged one could not.
+        // Under APPLY the query reads the sources before it, which an inlined one could not.
         if !scope.visible.is_empty() {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ impl<'a> Binder<'a> {
         let names_from = std::mem::replace(&mut scope.names_from, mark.sources);
         let closed = part.closed || scope.barrier;
         let barrier = std::mem::replace(&mut scope.barrier, closed);
-        let bound = self.bind_merged(spec, &mark);
+        let bound = self.bind_inlined(spec, &mark);
         let scope = self.scope();
         scope.names_from = names_from;
         scope.barrier = barrier;
@@ -85,7 +85,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The same for a view.
-    pub(super) fn merge_view(
+    pub(super) fn inline_view(
         &mut self,
         view: &'a Arc<ViewDef>,
         exposed: &str,
@@ -102,13 +102,13 @@ impl<'a> Binder<'a> {
         };
         let ctes = std::mem::take(&mut self.ctes);
         self.view_depth += 1;
-        let merged = self.merge(&part);
+        let merged = self.inline(&part);
         self.view_depth -= 1;
         self.ctes = ctes;
         merged
     }
 
-    fn bind_merged(
+    fn bind_inlined(
         &mut self,
         spec: &'a QuerySpec,
         mark: &Mark,
@@ -161,7 +161,7 @@ impl<'a> Binder<'a> {
             column.name = named.name;
         }
         if columns.is_empty() {
-            return Err(SqlError::unsupported("a query without columns"));
+            return Err(SqlError::internal("a query without columns"));
         }
         Ok(())
     }
