@@ -29,9 +29,13 @@ fn layers_in(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn layers() -> Vec<String> {
+fn architecture() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
-    layers_in(&std::fs::read_to_string(path).unwrap())
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn layers() -> Vec<String> {
+    layers_in(&architecture())
 }
 
 #[test]
@@ -58,6 +62,29 @@ fn no_crate_has_modules_that_import_each_other() {
         let found = circles(&edges);
         assert!(found.is_empty(), "{sources}:\n{}", found.join("\n"));
     }
+}
+
+/// The paths in backticks that end in `.rs`, in order, each once.
+fn files_in(text: &str) -> Vec<&str> {
+    let mut files: Vec<&str> = Vec::new();
+    for quoted in text.split('`').skip(1).step_by(2) {
+        if quoted.ends_with(".rs") && !quoted.starts_with("tests/") && !files.contains(&quoted) {
+            files.push(quoted);
+        }
+    }
+    files
+}
+
+#[test]
+fn the_life_of_an_rpc_names_files_that_exist_and_not_too_many() {
+    let text = architecture();
+    let sources = workspace().join("mssql-embedded/src");
+    for file in files_in(&text) {
+        assert!(sources.join(file).is_file(), "{file} does not exist");
+    }
+    let (_, walk) = text.split_once("\n## The life of one RPC\n").unwrap();
+    let walk = files_in(walk.split("\n## ").next().unwrap());
+    assert!((20..40).contains(&walk.len()), "{} files", walk.len());
 }
 
 /// The same checks on sources that break the rule.
