@@ -4,6 +4,12 @@
 //! Every day a few fixed seeds are run. `DUROXIDE_SQL_TEST_SEEDS=2000` runs that many, and every
 //! order of the pairs.
 
+mod account;
+mod caller;
 mod dump;
+mod load;
+mod model;
+mod operations;
 mod pairs;
+mod sequences;
 mod stepper;
