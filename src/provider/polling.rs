@@ -30,7 +30,7 @@ where
         });
     };
     let mut place = line.join(interest, repoll);
-    if place.is_answered() && place.wait(deadline, None).await == Woken::TimedOut {
+    if place.is_answered() && place.wait(deadline).await == Woken::TimedOut {
         return Ok(None);
     }
     loop {
@@ -40,8 +40,8 @@ where
                 return Ok(Some(found));
             }
             Polled::Empty(next_ready) => {
-                place.found_nothing();
-                if place.wait(deadline, next_ready).await == Woken::TimedOut {
+                place.found_nothing(next_ready);
+                if place.wait(deadline).await == Woken::TimedOut {
                     return Ok(None);
                 }
             }

@@ -22,7 +22,11 @@ pub(super) async fn renew(
         .text("@owner_ids", codec::texts(owner_ids)?)
         .millis("@extend_ms", extend_for)
         .millis("@idle_timeout_ms", idle_timeout);
-    count(provider, &call, "renewed").await
+    let renewed = count(provider, &call, "renewed").await?;
+    provider
+        .wakeups
+        .sessions_renewed(owner_ids, renewed, extend_for);
+    Ok(renewed)
 }
 
 pub(super) async fn cleanup(

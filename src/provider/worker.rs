@@ -13,7 +13,6 @@ use crate::error::CallError;
 use crate::history_cache::{Sent, Whole};
 use crate::procedure::{Call, ResultSets};
 use crate::retry::Retry;
-use crate::wakeup::WorkerInterest;
 
 type Fetched = (WorkItem, String, u32);
 
@@ -37,10 +36,7 @@ pub(super) async fn fetch(
         return Ok(None);
     }
     let query = Query::new(lock_timeout, session, tag_filter)?;
-    let interest = WorkerInterest {
-        tags: tag_filter.clone(),
-        session_owner: session.map(|session| session.owner_id.clone()),
-    };
+    let interest = provider.wakeups.worker(tag_filter, session);
     let line = &provider.wakeups.workers;
     let ask = || query.poll(provider);
     polling::until_found(line, interest, provider.repoll(), poll_timeout, ask).await
@@ -108,8 +104,16 @@ impl<'a> Query<'a> {
                 return Err(error);
             }
         };
-        if let WorkItem::ActivityExecute { instance, .. } = &item {
+        if let WorkItem::ActivityExecute {
+            instance,
+            session_id,
+            ..
+        } = &item
+        {
             expect_read(provider, instance, &mut rest)?;
+            if let (Some(session), Some(_)) = (self.session, session_id) {
+                provider.wakeups.session_owned(session);
+            }
         }
         let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
         Ok(Polled::Found((item, claim.take(), attempts)))

@@ -1,4 +1,8 @@
-//! One line of waiting fetches: who waits for what, and who is woken by which piece of work.
+//! One line of waiting fetches: who asks the database next, and why.
+//!
+//! Fetches that can take the same work form a group and share everything: the reasons to ask, and
+//! the time at which one of them asks without a reason. So eight idle workers ask no more often
+//! than one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::time::jittered;
+use crate::time::{jittered, later};
 
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
@@ -14,7 +18,7 @@ const HINT_MIN: Duration = Duration::from_millis(2);
 /// How long "nothing there" holds for a fetch that comes later, see [`Place::is_answered`].
 const ANSWER_HOLDS: Duration = Duration::from_millis(10);
 
-/// What a waiting fetch can take.
+/// What a waiting fetch can take. Equal interests can take the same.
 pub(crate) trait Interest: Clone + PartialEq + Send {
     /// A piece of work as far as it decides who can take it.
     type Work: Clone + Send;
@@ -39,314 +43,310 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
-/// Why a fetch should ask the database.
-enum Signal<W> {
-    /// This work was committed.
-    Work(W),
-    /// Another fetch found more than it expected, so there may be more.
-    Look,
+/// A reason to ask the database, since a moment.
+struct Reason<W> {
+    /// The work that was committed; `None` when another fetch found more than it was told of, or
+    /// when it is simply time.
+    work: Option<W>,
+    since: Instant,
 }
 
-struct Waiter<I: Interest> {
-    id: u64,
-    interest: I,
-    notify: Arc<Notify>,
-    signal: Option<Signal<I::Work>>,
-    is_waiting: bool,
-}
-
-impl<I: Interest> Waiter<I> {
-    fn wake(&mut self, signal: Signal<I::Work>) {
-        self.signal = Some(signal);
-        self.notify.notify_one();
+impl<W> Reason<W> {
+    fn new(work: Option<W>) -> Self {
+        Self {
+            work,
+            since: Instant::now(),
+        }
     }
 }
 
-/// When fetches of one interest ask the database next. They share this, so that ten waiting
-/// dispatchers cost no more queries than one.
-struct Schedule<I> {
+/// The fetches of one interest.
+struct Group<I: Interest> {
     interest: I,
-    interval: Duration,
+    members: usize,
+    /// Members that sleep.
+    waiting: usize,
+    /// Reasons that no member has taken up yet.
+    reasons: Vec<Reason<I::Work>>,
+    /// When a member asks without a reason, and how long after that the next one does.
     next_at: Instant,
+    interval: Duration,
     /// When the latest query began that found nothing.
     empty_at: Option<Instant>,
-    /// When work was last seen that no signal led a fetch to. Answers from before say nothing.
-    doubted_at: Option<Instant>,
+    /// How often the members' waits were ended.
+    endings: u64,
+    /// Wakes one member for a reason, all of them for a change of time.
+    news: Arc<Notify>,
 }
 
-impl<I> Schedule<I> {
-    fn doubt(&mut self) {
-        self.empty_at = None;
-        self.doubted_at = Some(Instant::now());
-    }
-}
-
-struct State<I: Interest> {
-    next_id: u64,
-    waiters: Vec<Waiter<I>>,
-    /// One for each interest that somebody in the line has.
-    schedules: Vec<Schedule<I>>,
-}
-
-impl<I: Interest> State<I> {
-    fn waiter(&mut self, id: u64) -> Option<&mut Waiter<I>> {
-        self.waiters.iter_mut().find(|waiter| waiter.id == id)
-    }
-
-    fn schedule(&mut self, interest: &I) -> Option<&mut Schedule<I>> {
-        self.schedules
-            .iter_mut()
-            .find(|schedule| schedule.interest == *interest)
-    }
-
-    /// There may be work of which no fetch in the line has been told.
-    fn doubt(&mut self, work: &I::Work) {
-        let fitting = |schedule: &&mut Schedule<I>| schedule.interest.fits(work);
-        self.schedules
-            .iter_mut()
-            .filter(fitting)
-            .for_each(Schedule::doubt);
-    }
-
-    /// Decides what a fetch has to do now that its last query found nothing.
-    fn next(&mut self, place: &mut Place<'_, I>, now: Instant) -> Next {
-        if let Some(waiter) = self.waiter(place.id) {
-            if let Some(signal) = waiter.signal.take() {
-                waiter.is_waiting = false;
-                place.in_hand = Some(signal);
-                return Next::Poll;
-            }
-            waiter.is_waiting = true;
+impl<I: Interest> Group<I> {
+    fn new(interest: I, interval: Duration) -> Self {
+        Self {
+            interest,
+            members: 0,
+            waiting: 0,
+            reasons: Vec::new(),
+            next_at: later(Instant::now(), jittered(interval)),
+            interval,
+            empty_at: None,
+            endings: 0,
+            news: Arc::new(Notify::new()),
         }
-        let repoll_max = place.repoll.max;
-        let Some(schedule) = self.schedule(&place.interest) else {
-            return Next::Poll;
-        };
-        if schedule.next_at > now {
-            return Next::SleepUntil(schedule.next_at);
-        }
-        schedule.interval = schedule.interval.saturating_mul(2).min(repoll_max);
-        schedule.next_at = now + jittered(schedule.interval);
-        place.in_hand = Some(Signal::Look);
-        if let Some(waiter) = self.waiter(place.id) {
-            waiter.is_waiting = false;
-        }
-        Next::Poll
     }
-}
 
-/// What a fetch has to do now.
-enum Next {
-    Poll,
-    SleepUntil(Instant),
+    fn give(&mut self, reason: Reason<I::Work>) {
+        self.reasons.push(reason);
+        self.news.notify_one();
+    }
+
+    /// Asks no later than at this time.
+    fn hurry(&mut self, at: Instant) {
+        if at < self.next_at {
+            self.next_at = at;
+            self.news.notify_waiters();
+        }
+    }
 }
 
 /// The waiting fetches of one queue.
 pub(crate) struct Line<I: Interest> {
-    state: Mutex<State<I>>,
+    groups: Mutex<Vec<Group<I>>>,
 }
 
 impl<I: Interest> Line<I> {
     pub(crate) fn new() -> Self {
-        let state = State {
-            next_id: 0,
-            waiters: Vec::new(),
-            schedules: Vec::new(),
-        };
         Self {
-            state: Mutex::new(state),
+            groups: Mutex::default(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<I>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Group<I>>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Joins the line. Must happen before the fetch first asks the database: work that is
     /// committed after that moment signals, work committed before it is found.
     pub(crate) fn join(&self, interest: I, repoll: Repoll) -> Place<'_, I> {
-        let notify = Arc::new(Notify::new());
-        let mut state = self.lock();
-        state.next_id += 1;
-        let id = state.next_id;
-        state.waiters.push(Waiter {
-            id,
-            interest: interest.clone(),
-            notify: notify.clone(),
-            signal: None,
-            is_waiting: false,
-        });
-        if state.schedule(&interest).is_none() {
-            let next_at = Instant::now() + jittered(repoll.min);
-            let interest = interest.clone();
-            state.schedules.push(Schedule {
-                interest,
-                interval: repoll.min,
-                next_at,
-                empty_at: None,
-                doubted_at: None,
-            });
-        }
-        drop(state);
+        let mut groups = self.lock();
+        let at = match groups.iter().position(|group| group.interest == interest) {
+            Some(at) => at,
+            None => {
+                groups.push(Group::new(interest.clone(), repoll.min));
+                groups.len() - 1
+            }
+        };
+        let group = &mut groups[at];
+        group.members += 1;
         Place {
             line: self,
-            id,
             interest,
             repoll,
-            notify,
-            in_hand: None,
+            news: group.news.clone(),
+            endings: group.endings,
+            reason: None,
             asked_at: Instant::now(),
         }
     }
 
-    /// Wakes one fetch that can take this work, preferring one that is idle. When all of them
-    /// are already about to ask the database, that is enough.
+    /// Has one fetch ask that can take this work, of a group that has an idle one if there is any.
     pub(crate) fn signal(&self, work: I::Work) {
-        let mut state = self.lock();
-        let fits = |w: &Waiter<I>| w.signal.is_none() && w.interest.fits(&work);
-        let chosen = state.waiters.iter().position(|w| w.is_waiting && fits(w));
-        let chosen = chosen.or_else(|| state.waiters.iter().position(fits));
-        match chosen.and_then(|at| state.waiters.get_mut(at)) {
-            Some(waiter) => waiter.wake(Signal::Work(work)),
-            None => state.doubt(&work),
+        self.hand(Reason::new(Some(work)));
+    }
+
+    fn hand(&self, reason: Reason<I::Work>) {
+        let mut groups = self.lock();
+        let fits =
+            |group: &Group<I>| matches!(&reason.work, Some(work) if group.interest.fits(work));
+        let is_idle = |group: &Group<I>| group.waiting > group.reasons.len();
+        let chosen = groups
+            .iter()
+            .position(|group| is_idle(group) && fits(group));
+        let chosen = chosen.or_else(|| groups.iter().position(fits));
+        if let Some(group) = chosen.and_then(|at| groups.get_mut(at)) {
+            group.give(reason);
         }
     }
 
-    /// Wakes every fetch that can take this work.
+    /// Has one fetch of every group ask that can take this work: only one of them may, and nobody
+    /// here knows which.
     pub(crate) fn signal_all(&self, work: &I::Work) {
-        let mut state = self.lock();
-        for waiter in state.waiters.iter_mut().filter(|w| w.interest.fits(work)) {
-            waiter.wake(Signal::Work(work.clone()));
+        for group in self.lock().iter_mut().filter(|g| g.interest.fits(work)) {
+            group.give(Reason::new(Some(work.clone())));
         }
-        state.doubt(work);
     }
 
     /// Work becomes visible at this time: whoever can take it asks the database then. A fetch
     /// that comes later learns the time from the database.
     pub(crate) fn signal_at(&self, at: Instant, work: &I::Work) {
-        let mut state = self.lock();
-        let mut is_earlier = false;
-        for schedule in state.schedules.iter_mut().filter(|s| s.interest.fits(work)) {
-            is_earlier |= at < schedule.next_at;
-            schedule.next_at = schedule.next_at.min(at);
+        for group in self.lock().iter_mut().filter(|g| g.interest.fits(work)) {
+            group.hurry(at);
         }
-        if is_earlier {
-            // They wake only to set their alarms anew.
-            state
-                .waiters
-                .iter()
-                .for_each(|waiter| waiter.notify.notify_one());
+    }
+
+    /// Ends the waits of all fetches with such an interest, as if their time were over.
+    pub(crate) fn end_waits(&self, with: impl Fn(&I) -> bool) {
+        for group in self.lock().iter_mut().filter(|g| with(&g.interest)) {
+            group.endings += 1;
+            group.news.notify_waiters();
         }
     }
 }
 
-/// A fetch's place in the line. Leaving it hands an unused signal to somebody else.
+/// A fetch's place in the line.
 pub(crate) struct Place<'a, I: Interest> {
     line: &'a Line<I>,
-    id: u64,
     interest: I,
     repoll: Repoll,
-    notify: Arc<Notify>,
-    /// The signal that led to the query now under way. Lost only if that query finds work.
-    in_hand: Option<Signal<I::Work>>,
+    news: Arc<Notify>,
+    /// The group's count when this fetch came.
+    endings: u64,
+    /// Why the query now under way was made. A fetch that goes away during it hands this on.
+    reason: Option<Reason<I::Work>>,
     /// When the query now under way began.
     asked_at: Instant,
 }
 
+/// What a waiting fetch has to do now.
+enum Next {
+    Ask,
+    SleepUntil(Instant),
+    End,
+}
+
 impl<I: Interest> Place<'_, I> {
+    /// Runs `change` on this fetch's group, which exists for as long as the fetch is in the line.
+    fn group<T>(&self, change: impl FnOnce(&mut Group<I>) -> T) -> Option<T> {
+        let mut groups = self.line.lock();
+        let group = groups.iter_mut().find(|g| g.interest == self.interest)?;
+        Some(change(group))
+    }
+
     /// Whether another fetch has just asked for the same and found nothing, so that this one can begin
     /// by waiting. A dispatcher asks again after each of its turns, and mostly in vain: what this process
-    /// commits meanwhile is signalled to those who wait. Work of other processes is found at the next
-    /// interval, as if this fetch had been waiting for these few milliseconds already.
+    /// commits meanwhile is a reason that somebody takes up. Work of other processes is found at the
+    /// next interval, as if this fetch had been waiting for these few milliseconds already.
     pub(crate) fn is_answered(&self) -> bool {
-        let mut state = self.line.lock();
-        let empty_at = state.schedule(&self.interest).and_then(|s| s.empty_at);
+        let empty_at = self.group(|group| group.empty_at).flatten();
         empty_at.is_some_and(|at| at.elapsed() < ANSWER_HOLDS)
     }
 
-    /// Waits for a reason to ask the database again, or for `deadline`. Called when the last
-    /// query found nothing; `next_ready` is what the database said about the time when asking
-    /// again may help.
-    pub(crate) async fn wait(&mut self, deadline: Instant, next_ready: Option<Instant>) -> Woken {
-        self.in_hand = None;
-        if let Some(next_ready) = next_ready {
-            let at = next_ready.max(Instant::now() + HINT_MIN);
-            if let Some(schedule) = self.line.lock().schedule(&self.interest) {
-                schedule.next_at = schedule.next_at.min(at);
+    /// The query found nothing; `next_ready` is what the database said about the time when asking
+    /// again may help. Reasons from before the query are answered by it.
+    pub(crate) fn found_nothing(&mut self, next_ready: Option<Instant>) {
+        self.reason = None;
+        let asked_at = self.asked_at;
+        self.group(|group| {
+            group.empty_at = group.empty_at.max(Some(asked_at));
+            group.reasons.retain(|reason| reason.since > asked_at);
+            if let Some(next_ready) = next_ready {
+                group.hurry(next_ready.max(Instant::now() + HINT_MIN));
             }
-        }
-        let woken = self.until_woken(deadline).await;
-        self.asked_at = Instant::now();
-        woken
+        });
     }
 
-    /// The last query found nothing.
-    pub(crate) fn found_nothing(&self) {
-        if let Some(schedule) = self.line.lock().schedule(&self.interest)
-            && schedule.doubted_at.is_none_or(|at| at < self.asked_at)
-        {
-            schedule.empty_at = schedule.empty_at.max(Some(self.asked_at));
-        }
-    }
-
-    async fn until_woken(&mut self, deadline: Instant) -> Woken {
-        let (line, notify) = (self.line, self.notify.clone());
+    /// Waits for a reason to ask the database again, or for `deadline`.
+    pub(crate) async fn wait(&mut self, deadline: Instant) -> Woken {
+        let news = self.news.clone();
         loop {
-            let now = Instant::now();
-            if deadline <= now {
-                return Woken::TimedOut;
-            }
-            let wake_at = match line.lock().next(self, now) {
-                Next::Poll => return Woken::PollAgain,
-                Next::SleepUntil(at) => at.min(deadline),
+            // Enabled before looking, so that no change of time is missed.
+            let changed = news.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let wake_at = match self.next(deadline) {
+                Next::Ask => return Woken::PollAgain,
+                Next::End => return Woken::TimedOut,
+                Next::SleepUntil(at) => at,
             };
+            let sleeper = Sleeper::new(self);
             // An elapsed sleep and a notification both mean: look again.
-            let _ = tokio::time::timeout_at(wake_at, notify.notified()).await;
+            let _ = tokio::time::timeout_at(wake_at, changed).await;
+            drop(sleeper);
         }
     }
 
-    /// The last query found work: the signal is used up, and more work is likely soon. Work that
-    /// nobody signalled may have come in numbers, so another fetch is sent to look.
+    fn next(&mut self, deadline: Instant) -> Next {
+        let (now, endings, repoll_max) = (Instant::now(), self.endings, self.repoll.max);
+        if deadline <= now {
+            return Next::End;
+        }
+        let next = self.group(|group| {
+            if group.endings != endings {
+                return Err(Next::End);
+            }
+            if let Some(reason) = group.reasons.pop() {
+                return Ok(reason);
+            }
+            if group.next_at > now {
+                return Err(Next::SleepUntil(group.next_at.min(deadline)));
+            }
+            group.interval = group.interval.saturating_mul(2).min(repoll_max);
+            group.next_at = later(now, jittered(group.interval));
+            Ok(Reason::new(None))
+        });
+        match next {
+            Some(Ok(reason)) => {
+                self.reason = Some(reason);
+                self.asked_at = now;
+                Next::Ask
+            }
+            Some(Err(next)) => next,
+            None => Next::End,
+        }
+    }
+
+    /// The query found work, and more is likely soon. Work that nobody had told of may have come in
+    /// numbers, so what was empty before is in doubt and another fetch is sent to look.
     pub(crate) fn found(mut self) {
-        let signal = self.in_hand.take();
-        let mut state = self.line.lock();
         let interval = self.repoll.min;
-        if let Some(schedule) = state.schedule(&self.interest) {
-            schedule.interval = interval;
-            schedule.next_at = schedule.next_at.min(Instant::now() + jittered(interval));
-            if !matches!(signal, Some(Signal::Work(_))) {
-                schedule.doubt();
+        let reason = self.reason.take();
+        self.group(|group| {
+            group.interval = interval;
+            group.next_at = group.next_at.min(later(Instant::now(), jittered(interval)));
+            match reason {
+                Some(Reason { work: Some(_), .. }) => {}
+                Some(Reason { work: None, .. }) if group.waiting > group.reasons.len() => {
+                    group.empty_at = None;
+                    group.give(Reason::new(None));
+                }
+                Some(Reason { work: None, .. }) | None => group.empty_at = None,
             }
-        }
-        if matches!(signal, Some(Signal::Look)) {
-            let idle = |w: &&mut Waiter<I>| {
-                w.is_waiting && w.signal.is_none() && w.interest == self.interest
-            };
-            if let Some(waiter) = state.waiters.iter_mut().find(idle) {
-                waiter.wake(Signal::Look);
-            }
-        }
+        });
     }
 }
 
 impl<I: Interest> Drop for Place<'_, I> {
     fn drop(&mut self) {
-        let mut state = self.line.lock();
-        let signal = match state.waiters.iter().position(|w| w.id == self.id) {
-            Some(at) => state.waiters.remove(at).signal,
-            None => None,
+        let mut groups = self.line.lock();
+        let Some(at) = groups.iter().position(|g| g.interest == self.interest) else {
+            return;
         };
-        if !state.waiters.iter().any(|w| w.interest == self.interest) {
-            state
-                .schedules
-                .retain(|schedule| schedule.interest != self.interest);
+        let group = &mut groups[at];
+        if let Some(reason) = self.reason.take() {
+            group.give(reason);
         }
-        drop(state);
-        for signal in [signal, self.in_hand.take()].into_iter().flatten() {
-            if let Signal::Work(work) = signal {
-                self.line.signal(work);
-            }
+        group.members -= 1;
+        if group.members == 0 {
+            // Others may be able to take what this group was told of.
+            let group = groups.remove(at);
+            drop(groups);
+            group.reasons.into_iter().for_each(|r| self.line.hand(r));
         }
+    }
+}
+
+/// Counts a fetch as idle while it sleeps.
+struct Sleeper<'a, 'b, I: Interest>(&'b Place<'a, I>);
+
+impl<'a, 'b, I: Interest> Sleeper<'a, 'b, I> {
+    fn new(place: &'b Place<'a, I>) -> Self {
+        place.group(|group| group.waiting += 1);
+        Self(place)
+    }
+}
+
+impl<I: Interest> Drop for Sleeper<'_, '_, I> {
+    fn drop(&mut self) {
+        self.0.group(|group| group.waiting -= 1);
     }
 }
 

@@ -6,17 +6,19 @@
 
 mod held;
 mod line;
+mod owners;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use duroxide::providers::{TagFilter, WorkItem};
+use duroxide::providers::{SessionFetchConfig, TagFilter, WorkItem};
 use tokio::time::Instant;
 
 use crate::time::after;
 use held::Held;
 pub(crate) use line::{Interest, Line, Repoll, Woken};
+use owners::Owners;
 
 /// A timer is asked for slightly late rather than slightly early: an early query finds nothing
 /// and leaves the timer to the next interval.
@@ -37,12 +39,22 @@ impl Interest for OrchestrationInterest {
     }
 }
 
-/// What a worker can take.
+/// What a worker can take. Workers are equal by what they can take, not by who they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkerInterest {
-    pub(crate) tags: TagFilter,
-    /// The worker's identity when it takes items of sessions.
-    pub(crate) session_owner: Option<String>,
+    tags: TagFilter,
+    sessions: Sessions,
+}
+
+/// Which items of sessions a worker can take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Sessions {
+    /// None at all.
+    None,
+    /// Those of sessions that nobody owns, like every other worker.
+    Free,
+    /// Those as well, and those of the sessions that this worker owns.
+    Owned(String),
 }
 
 /// A work item as far as it decides who can take it.
@@ -57,7 +69,7 @@ impl Interest for WorkerInterest {
 
     fn fits(&self, work: &WorkerWork) -> bool {
         self.tags.matches(work.tag.as_deref())
-            && (!work.is_in_session || self.session_owner.is_some())
+            && (!work.is_in_session || self.sessions != Sessions::None)
     }
 }
 
@@ -66,6 +78,7 @@ pub(crate) struct Wakeups {
     pub(crate) orchestrations: Line<OrchestrationInterest>,
     pub(crate) workers: Line<WorkerInterest>,
     held: Held,
+    owners: Owners,
 }
 
 impl Wakeups {
@@ -74,6 +87,7 @@ impl Wakeups {
             orchestrations: Line::new(),
             workers: Line::new(),
             held: Held::default(),
+            owners: Owners::default(),
         }
     }
 
@@ -89,6 +103,43 @@ impl Wakeups {
         let wakeups = Arc::new(Self::new());
         all.insert(identity, Arc::downgrade(&wakeups));
         wakeups
+    }
+
+    /// What a worker can take that fetches with these settings. A worker that takes sessions shows
+    /// that its runtime has room for one: those of its workers that came when there was none ask
+    /// their runtime again.
+    pub(crate) fn worker(
+        &self,
+        tags: &TagFilter,
+        session: Option<&SessionFetchConfig>,
+    ) -> WorkerInterest {
+        let sessions = match session {
+            None => Sessions::None,
+            Some(session) if self.owners.has(&session.owner_id) => {
+                Sessions::Owned(session.owner_id.clone())
+            }
+            Some(_) => Sessions::Free,
+        };
+        if sessions != Sessions::None {
+            self.workers
+                .end_waits(|worker| worker.sessions == Sessions::None);
+        }
+        WorkerInterest {
+            tags: tags.clone(),
+            sessions,
+        }
+    }
+
+    /// A worker fetched an item of a session, and owns the session for this long.
+    pub(crate) fn session_owned(&self, session: &SessionFetchConfig) {
+        self.owners.owns(&session.owner_id, session.lock_timeout);
+    }
+
+    /// That many sessions of these owners were extended.
+    pub(crate) fn sessions_renewed(&self, owner_ids: &[&str], count: usize, lease: Duration) {
+        if count > 0 {
+            self.owners.renewed(owner_ids, lease);
+        }
     }
 
     /// A turn of `instance` began here; its messages are not fetchable until it ends.
@@ -160,7 +211,7 @@ impl Wakeups {
         }
     }
 
-    /// Only the session's owner can take the item, and nobody here knows who that is.
+    /// Only the session's owner can take the item, if it has one, and nobody here knows.
     fn work_ready(&self, work: WorkerWork) {
         if work.is_in_session {
             self.workers.signal_all(&work);
@@ -202,36 +253,83 @@ mod tests {
         }
     }
 
-    fn worker(tags: TagFilter, owner: Option<&str>) -> WorkerInterest {
-        WorkerInterest {
-            tags,
-            session_owner: owner.map(Into::into),
+    fn session_config(owner: &str) -> SessionFetchConfig {
+        SessionFetchConfig {
+            owner_id: owner.into(),
+            lock_timeout: Duration::from_secs(30),
         }
     }
 
     async fn is_woken<I: Interest>(place: &mut Place<'_, I>) -> bool {
-        place
-            .wait(Instant::now() + Duration::from_millis(10), None)
-            .await
-            == Woken::PollAgain
+        place.wait(Instant::now() + Duration::from_millis(10)).await == Woken::PollAgain
     }
 
     #[tokio::test(start_paused = true)]
     async fn work_wakes_only_workers_that_may_take_it() {
         let wakeups = Wakeups::new();
-        let mut plain = wakeups
-            .workers
-            .join(worker(TagFilter::DefaultOnly, None), slow());
-        let mut gpu = wakeups
-            .workers
-            .join(worker(TagFilter::tags(["gpu"]), None), slow());
-        let mut owner = wakeups
-            .workers
-            .join(worker(TagFilter::DefaultOnly, Some("w")), slow());
+        let join = |tags, session: Option<&str>| {
+            let session = session.map(session_config);
+            let interest = wakeups.worker(&tags, session.as_ref());
+            wakeups.workers.join(interest, slow())
+        };
+        let mut gpu = join(TagFilter::tags(["gpu"]), Some("w"));
+        let mut taker = join(TagFilter::DefaultOnly, Some("w"));
+        let mut plain = join(TagFilter::DefaultOnly, None);
         wakeups.work(&activity(Some("gpu"), None), Duration::ZERO);
         assert!(is_woken(&mut gpu).await && !is_woken(&mut plain).await);
         wakeups.work(&activity(None, Some("s")), Duration::ZERO);
-        assert!(is_woken(&mut owner).await && !is_woken(&mut plain).await);
+        assert!(is_woken(&mut taker).await && !is_woken(&mut plain).await);
+    }
+
+    /// Who they are matters only while they may own a session.
+    #[tokio::test(start_paused = true)]
+    async fn workers_are_equal_until_they_own_a_session() {
+        let wakeups = Wakeups::new();
+        let interest = |owner| wakeups.worker(&TagFilter::Any, Some(&session_config(owner)));
+        assert_eq!(interest("a"), interest("b"));
+        assert_ne!(interest("a"), wakeups.worker(&TagFilter::Any, None));
+        wakeups.session_owned(&session_config("a"));
+        assert_ne!(interest("a"), interest("b"));
+        tokio::time::advance(Duration::from_secs(25)).await;
+        wakeups.sessions_renewed(&["a", "b"], 1, Duration::from_secs(30));
+        tokio::time::advance(Duration::from_secs(25)).await;
+        assert_ne!(interest("a"), interest("b"), "renewed");
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(interest("a"), interest("b"), "over");
+        // Sessions of a former process with the same names.
+        wakeups.sessions_renewed(&["a", "b"], 1, Duration::from_secs(30));
+        assert_ne!(interest("a"), interest("b"));
+    }
+
+    /// Both the worker that may own the session and one of the others ask.
+    #[tokio::test(start_paused = true)]
+    async fn item_of_a_session_wakes_its_possible_owner_and_one_of_the_others() {
+        let wakeups = Wakeups::new();
+        wakeups.session_owned(&session_config("a"));
+        let join = |owner| {
+            let interest = wakeups.worker(&TagFilter::Any, Some(&session_config(owner)));
+            wakeups.workers.join(interest, slow())
+        };
+        let (mut a, mut b, mut c) = (join("a"), join("b"), join("c"));
+        wakeups.work(&activity(None, Some("s")), Duration::ZERO);
+        assert!(is_woken(&mut a).await);
+        assert!(is_woken(&mut b).await ^ is_woken(&mut c).await);
+    }
+
+    /// A runtime at its limit of sessions fetches without; when another of its workers takes
+    /// sessions again, there is room.
+    #[tokio::test(start_paused = true)]
+    async fn worker_that_takes_sessions_ends_the_waits_of_those_that_could_not() {
+        let wakeups = Wakeups::new();
+        let capped = wakeups.worker(&TagFilter::Any, None);
+        let mut capped = wakeups.workers.join(capped, slow());
+        let start = Instant::now();
+        let (woken, _) = tokio::join!(capped.wait(start + Duration::from_secs(30)), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            wakeups.worker(&TagFilter::Any, Some(&session_config("a")))
+        });
+        assert_eq!(woken, Woken::TimedOut);
+        assert_eq!(start.elapsed(), Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,8 +6,8 @@ use duroxide::Client;
 use duroxide::providers::{
     InstanceFilter, Provider, ProviderAdmin, PruneOptions, SessionFetchConfig, TagFilter, WorkItem,
 };
-use duroxide::runtime::Runtime;
 use duroxide::runtime::registry::OrchestrationRegistry;
+use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{EventKind, OrchestrationContext};
 
 use crate::support::database::TestSchema;
@@ -15,7 +15,7 @@ use crate::support::items::{
     LEASE, activity, completed, create, event, fetch, fetch_work, metadata, start, started,
 };
 use crate::support::proxy::Proxy;
-use crate::support::runtime::echo_activities;
+use crate::support::runtime::{PATIENCE, echo_activities};
 use crate::support::wait;
 
 /// Asserts how many requests an expression sends.
@@ -166,15 +166,21 @@ async fn admin_methods_are_one_request_each() {
     costs!(proxy, 1, p.delete_instance("a", true)).unwrap();
 }
 
-/// A one-activity orchestration costs seven requests besides what the client asks while it waits
-/// and what idle dispatchers ask.
+/// A one-activity orchestration costs seven requests: four writes and three fetches with work. The
+/// worker's read comes with its fetch. Each dispatcher may also ask in vain once when it comes and once after each turn.
 #[tokio::test]
 async fn one_activity_orchestration_costs_seven_requests() {
     let schema = TestSchema::new();
     let proxy = Proxy::start(schema.url()).await;
     let url = proxy.url(schema.url());
     let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
-    let store = std::sync::Arc::new(builder.build().await.unwrap());
+    // An interval so long that no idle dispatcher asks again.
+    let hour = Duration::from_secs(3600);
+    let polling = duroxide_sql::Polling::Long {
+        repoll_min: hour,
+        repoll_max: hour,
+    };
+    let store = std::sync::Arc::new(builder.polling(polling).build().await.unwrap());
     let orchestrations = OrchestrationRegistry::builder()
         .register(
             "One",
@@ -183,15 +189,19 @@ async fn one_activity_orchestration_costs_seven_requests() {
             },
         )
         .build();
-    let runtime = Runtime::start_with_store(store.clone(), echo_activities(), orchestrations).await;
+    let options = RuntimeOptions {
+        orchestration_concurrency: 1,
+        worker_concurrency: 1,
+        ..RuntimeOptions::default()
+    };
+    let activities = echo_activities();
+    let runtime =
+        Runtime::start_with_options(store.clone(), activities, orchestrations, options).await;
     let client = Client::new(store.clone());
+    // A client of its own waits, so that its polls are not counted.
+    let waiting = Client::new(std::sync::Arc::new(schema.provider().await));
     client.start_orchestration("a", "One", "x").await.unwrap();
-    // A client that waits would read the history; this does not.
-    wait::until("the end of the instance", || async {
-        let info = store.get_instance_info("a").await;
-        info.is_ok_and(|info| info.output.is_some())
-    })
-    .await;
+    waiting.wait_for_orchestration("a", PATIENCE).await.unwrap();
     for (procedure, calls) in [
         ("enqueue_for_orchestrator", 1),
         ("ack_orchestration_item", 2),
@@ -199,14 +209,63 @@ async fn one_activity_orchestration_costs_seven_requests() {
         ("read", 0),
         ("read_with_execution", 0),
         ("renew_work_item_lock", 0),
+        ("renew_orchestration_item_lock", 0),
         ("abandon_work_item", 0),
         ("abandon_orchestration_item", 0),
     ] {
         assert_eq!(proxy.calls(procedure), calls, "{procedure}");
     }
-    let fetches = proxy.calls("fetch_orchestration_item") + proxy.calls("fetch_work_item");
-    println!("one activity: 4 writes, no read, {fetches} fetches (3 with work)");
+    let turns = proxy.calls("fetch_orchestration_item");
+    let work = proxy.calls("fetch_work_item");
+    assert!(
+        (2..=2 + 3).contains(&turns),
+        "{turns} fetches for two turns"
+    );
+    assert!(
+        (1..=1 + 2).contains(&work),
+        "{work} fetches for one activity"
+    );
     runtime.shutdown(None).await;
+}
+
+/// An idle runtime asks the database a few times a second, however many dispatchers and workers it has.
+#[tokio::test]
+async fn idle_runtimes_ask_equally_often_at_any_concurrency() {
+    let rates = [1, 2, 8].map(|concurrency| tokio::spawn(idle_rate(concurrency)));
+    for (concurrency, rate) in [1, 2, 8].into_iter().zip(rates) {
+        let rate = rate.await.unwrap();
+        println!("{concurrency}:{concurrency} idle: {rate:.1} requests per second");
+        assert!(
+            rate < 6.0,
+            "{concurrency}:{concurrency}: {rate:.1} per second"
+        );
+    }
+}
+
+/// Requests per second of an idle runtime, once its intervals have grown.
+async fn idle_rate(concurrency: usize) -> f64 {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let store = std::sync::Arc::new(builder.build().await.unwrap());
+    let options = RuntimeOptions {
+        orchestration_concurrency: concurrency,
+        worker_concurrency: concurrency,
+        ..RuntimeOptions::default()
+    };
+    let orchestrations = OrchestrationRegistry::builder().build();
+    let runtime =
+        Runtime::start_with_options(store, echo_activities(), orchestrations, options).await;
+    let fetches = || proxy.calls("fetch_orchestration_item") + proxy.calls("fetch_work_item");
+    let first = 2 * concurrency as u64 + 10;
+    wait::until("it fell idle", || async { fetches() >= first }).await;
+    proxy.take_requests();
+    let (begun, before) = (std::time::Instant::now(), fetches());
+    wait::until("it asked", || async { fetches() >= before + 24 }).await;
+    let rate = proxy.take_requests() as f64 / begun.elapsed().as_secs_f64();
+    runtime.shutdown(None).await;
+    rate
 }
 
 /// Waiting costs the database little: a handful of questions per second, however many wait.

@@ -30,11 +30,7 @@ async fn signal_wakes_one_fetch_that_fits_and_leaves_the_others() {
         line.join(Number(2), SLOW),
     );
     line.signal(1);
-    let woken = tokio::join!(
-        a.wait(soon(1), None),
-        b.wait(soon(1), None),
-        other.wait(soon(1), None)
-    );
+    let woken = tokio::join!(a.wait(soon(1)), b.wait(soon(1)), other.wait(soon(1)));
     assert_eq!(woken, (Woken::PollAgain, Woken::TimedOut, Woken::TimedOut));
 }
 
@@ -43,8 +39,8 @@ async fn signal_between_query_and_wait_is_not_lost() {
     let line = Line::new();
     let mut place = line.join(Number(1), SLOW);
     line.signal(1);
-    assert_eq!(place.wait(soon(1), None).await, Woken::PollAgain);
-    assert_eq!(place.wait(soon(1), None).await, Woken::TimedOut);
+    assert_eq!(place.wait(soon(1)).await, Woken::PollAgain);
+    assert_eq!(place.wait(soon(1)).await, Woken::TimedOut);
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +50,7 @@ async fn fetch_that_goes_away_hands_its_signal_on() {
     let mut second = line.join(Number(1), SLOW);
     line.signal(1);
     drop(first);
-    assert_eq!(second.wait(soon(1), None).await, Woken::PollAgain);
+    assert_eq!(second.wait(soon(1)).await, Woken::PollAgain);
 }
 
 #[tokio::test(start_paused = true)]
@@ -62,10 +58,10 @@ async fn fetch_dropped_during_its_query_hands_its_signal_on() {
     let line = Line::new();
     let mut first = line.join(Number(1), SLOW);
     line.signal(1);
-    assert_eq!(first.wait(soon(1), None).await, Woken::PollAgain);
+    assert_eq!(first.wait(soon(1)).await, Woken::PollAgain);
     let mut second = line.join(Number(1), SLOW);
     drop(first);
-    assert_eq!(second.wait(soon(1), None).await, Woken::PollAgain);
+    assert_eq!(second.wait(soon(1)).await, Woken::PollAgain);
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,16 +69,16 @@ async fn fetch_that_found_work_uses_its_signal_up() {
     let line = Line::new();
     let mut first = line.join(Number(1), SLOW);
     line.signal(1);
-    assert_eq!(first.wait(soon(1), None).await, Woken::PollAgain);
+    assert_eq!(first.wait(soon(1)).await, Woken::PollAgain);
     let mut second = line.join(Number(1), SLOW);
     first.found();
-    assert_eq!(second.wait(soon(1), None).await, Woken::TimedOut);
+    assert_eq!(second.wait(soon(1)).await, Woken::TimedOut);
 }
 
 /// How a wait ended and after how many seconds; work is assumed to be found.
 async fn find(mut place: Place<'_, Number>) -> (Woken, u64) {
     let start = Instant::now();
-    let woken = place.wait(soon(9), None).await;
+    let woken = place.wait(soon(9)).await;
     if woken == Woken::PollAgain {
         place.found();
     }
@@ -97,11 +93,11 @@ async fn later_work_wakes_one_fetch_when_it_is_due() {
     line.signal_at(soon(3), &1);
     let start = Instant::now();
     let woken = tokio::select! {
-        woken = a.wait(soon(9), None) => woken,
-        woken = b.wait(soon(9), None) => woken,
+        woken = a.wait(soon(9)) => woken,
+        woken = b.wait(soon(9)) => woken,
     };
     assert_eq!((woken, start.elapsed().as_secs()), (Woken::PollAgain, 3));
-    let both = tokio::join!(a.wait(soon(9), None), b.wait(soon(9), None));
+    let both = tokio::join!(a.wait(soon(9)), b.wait(soon(9)));
     assert_eq!(both, (Woken::TimedOut, Woken::TimedOut));
 }
 
@@ -119,49 +115,91 @@ async fn hint_of_the_database_brings_the_next_query_forward() {
     let line = Line::new();
     let mut place = line.join(Number(1), SLOW);
     let start = Instant::now();
-    assert_eq!(place.wait(soon(9), Some(soon(2))).await, Woken::PollAgain);
+    place.found_nothing(Some(soon(2)));
+    assert_eq!(place.wait(soon(9)).await, Woken::PollAgain);
     assert_eq!(start.elapsed().as_secs(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn fetch_that_comes_after_an_empty_query_need_not_ask() {
     let line = Line::new();
-    let first = line.join(Number(1), SLOW);
-    first.found_nothing();
+    let mut first = line.join(Number(1), SLOW);
+    first.found_nothing(None);
     assert!(line.join(Number(1), SLOW).is_answered());
     assert!(!line.join(Number(2), SLOW).is_answered(), "other interest");
     tokio::time::advance(ANSWER_HOLDS).await;
     assert!(!line.join(Number(1), SLOW).is_answered(), "too old");
 }
 
+/// All fetches are busy asking when work comes: the first that has time asks once more.
 #[tokio::test(start_paused = true)]
-async fn work_that_nobody_was_told_of_is_asked_for() {
+async fn work_that_comes_during_a_query_is_asked_for_after_it() {
     let line = Line::new();
-    let first = line.join(Number(1), SLOW);
-    first.found_nothing();
+    let mut first = line.join(Number(1), SLOW);
+    tokio::time::advance(Duration::from_millis(1)).await;
     line.signal(1);
-    assert!(line.join(Number(1), SLOW).is_answered(), "told");
+    first.found_nothing(None);
+    let mut second = line.join(Number(1), SLOW);
+    assert_eq!(second.wait(soon(1)).await, Woken::PollAgain);
+    assert_eq!(first.wait(soon(1)).await, Woken::TimedOut);
+}
+
+/// The database was asked after the work came, and had nothing: somebody else was quicker.
+#[tokio::test(start_paused = true)]
+async fn empty_query_answers_all_reasons_from_before_it() {
+    let line = Line::new();
+    let mut place = line.join(Number(1), SLOW);
     line.signal(1);
-    assert!(!line.join(Number(1), SLOW).is_answered(), "not told");
-    first.found_nothing();
-    assert!(
-        !line.join(Number(1), SLOW).is_answered(),
-        "asked before the work came"
-    );
+    line.signal(1);
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert_eq!(place.wait(soon(1)).await, Woken::PollAgain);
+    place.found_nothing(None);
+    assert_eq!(place.wait(soon(1)).await, Woken::TimedOut);
 }
 
 #[tokio::test(start_paused = true)]
 async fn unexpected_work_makes_the_next_fetch_ask() {
     let line = Line::new();
-    let (first, second) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
-    first.found_nothing();
+    let (mut first, second) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
+    first.found_nothing(None);
     second.found();
     assert!(!line.join(Number(1), SLOW).is_answered());
 }
 
+#[tokio::test(start_paused = true)]
+async fn last_fetch_of_its_kind_hands_its_reasons_to_others_that_fit() {
+    let line: Line<Either> = Line::new();
+    let first = line.join(Either(vec![1]), SLOW);
+    line.signal(1);
+    let mut other = line.join(Either(vec![1, 2]), SLOW);
+    drop(first);
+    assert_eq!(other.wait(soon(1)).await, Woken::PollAgain);
+}
+
+/// Takes work of any of its numbers.
+#[derive(Clone, PartialEq)]
+struct Either(Vec<u8>);
+impl Interest for Either {
+    type Work = u8;
+    fn fits(&self, work: &u8) -> bool {
+        self.0.contains(work)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_can_be_ended_for_one_kind_of_fetch() {
+    let line = Line::new();
+    let (mut a, mut b) = (line.join(Number(1), SLOW), line.join(Number(2), SLOW));
+    let start = Instant::now();
+    let (a, ()) = tokio::join!(a.wait(soon(9)), async { line.end_waits(|n| n.0 == 1) });
+    assert_eq!((a, start.elapsed()), (Woken::TimedOut, Duration::ZERO));
+    assert_eq!(b.wait(soon(1)).await, Woken::TimedOut);
+    assert_eq!(start.elapsed(), Duration::from_secs(1));
+}
+
 async fn polls_until(mut place: Place<'_, Number>, deadline: Instant) -> u32 {
     let mut count = 0;
-    while place.wait(deadline, None).await == Woken::PollAgain {
+    while place.wait(deadline).await == Woken::PollAgain {
         count += 1;
     }
     count
