@@ -3,6 +3,7 @@
 //! Lists travel as one JSON array whose members carry the columns that the database needs and
 //! the item itself as a string. The database stores that string and never looks into it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use duroxide::providers::{ScheduledActivityIdentifier, WorkItem};
@@ -75,7 +76,7 @@ pub(crate) struct KvChanges {
 /// A message for the orchestrator queue, taken apart.
 #[derive(Debug)]
 pub(crate) struct Message<'a> {
-    pub(crate) instance: &'a str,
+    pub(crate) instance: Cow<'a, str>,
     pub(crate) payload: String,
     pub(crate) visible_at_ms: Option<i64>,
 }
@@ -96,7 +97,7 @@ impl Message<'_> {
     unreachable_patterns,
     reason = "duroxide has more variants under its test features"
 )]
-pub(crate) fn routing_key(item: &WorkItem) -> Option<&str> {
+pub(crate) fn routing_key(item: &WorkItem) -> Option<Cow<'_, str>> {
     match item {
         WorkItem::StartOrchestration { instance, .. }
         | WorkItem::ActivityCompleted { instance, .. }
@@ -105,16 +106,25 @@ pub(crate) fn routing_key(item: &WorkItem) -> Option<&str> {
         | WorkItem::ExternalRaised { instance, .. }
         | WorkItem::CancelInstance { instance, .. }
         | WorkItem::ContinueAsNew { instance, .. }
-        | WorkItem::QueueMessage { instance, .. } => Some(instance),
+        | WorkItem::QueueMessage { instance, .. } => Some(instance.into()),
         WorkItem::SubOrchCompleted {
             parent_instance, ..
         }
         | WorkItem::SubOrchFailed {
             parent_instance, ..
-        } => Some(parent_instance),
+        } => Some(parent_instance.into()),
         WorkItem::ActivityExecute { .. } => None,
-        _ => None,
+        other => named_instance(other).map(Cow::Owned),
     }
+}
+
+/// The instance that an item of a kind we do not know says it is for, as its JSON has it. Such an item
+/// is passed on as it is.
+fn named_instance<T: Serialize>(item: &T) -> Option<String> {
+    let json = serde_json::to_value(item).ok()?;
+    let fields = json.as_object()?.values().next()?;
+    let instance = fields.get("instance").or(fields.get("parent_instance"))?;
+    instance.as_str().map(ToOwned::to_owned)
 }
 
 /// Takes a message apart.
@@ -186,7 +196,7 @@ pub(crate) fn orchestrator_items(items: &[WorkItem]) -> Result<Option<String>, C
     list(&messages, |ord, message| {
         Ok(MessageRow {
             ord,
-            instance_id: message.instance,
+            instance_id: &message.instance,
             kind: message.kind(),
             visible_at_ms: message.visible_at_ms.map(i64::cast_unsigned),
             payload: &message.payload,
@@ -329,6 +339,17 @@ mod tests {
             last_updated_at_ms: 5,
         })
     }
+    /// As duroxide's test features add them.
+    #[test]
+    fn messages_of_unknown_kinds_are_routed_by_their_json() {
+        let item = json!({"ExternalRaised2": {"instance": "i", "name": "n", "topic": "t"}});
+        assert_eq!(named_instance(&item).as_deref(), Some("i"));
+        let item = json!({"Later": {"parent_instance": "p"}});
+        assert_eq!(named_instance(&item).as_deref(), Some("p"));
+        assert_eq!(named_instance(&json!({"Later": {"other": 1}})), None);
+        assert_eq!(named_instance(&json!("Later")), None);
+    }
+
     fn cleared(key: &str) -> Event {
         event(EventKind::KeyValueCleared { key: key.into() })
     }

@@ -3,9 +3,10 @@
 -- Callers   ack_orchestration_item
 -- Locks     none
 -- Throws    51001 longer than 400 characters
---           51002 empty, or ends in a space
+--           51002 missing, or ends in a space
 --
--- _check_instance_id says why.
+-- _check_instance_id says why. The empty key is an ordinary one: what SQL Server would take for equal to
+-- it, keys of spaces only, is refused.
 CREATE OR ALTER PROCEDURE [$(schema)]._check_kv_keys
     @kv_changes NVARCHAR(MAX)
 AS
@@ -15,8 +16,7 @@ BEGIN
     DECLARE @longest BIGINT, @unusable BIGINT;
 
     SELECT @longest = MAX(DATALENGTH(j.kv_key)),
-           @unusable = SUM(CASE WHEN j.kv_key IS NULL OR DATALENGTH(j.kv_key) = 0
-                                     OR UNICODE(RIGHT(j.kv_key, 1)) = 32 THEN 1 ELSE 0 END)
+           @unusable = SUM(CASE WHEN j.kv_key IS NULL OR UNICODE(RIGHT(j.kv_key, 1)) = 32 THEN 1 ELSE 0 END)
     FROM   OPENJSON(@kv_changes) WITH (kv_key NVARCHAR(MAX) '$.key') AS j;
 
     IF @longest > 800
@@ -26,6 +26,6 @@ BEGIN
 
     IF @unusable > 0
     BEGIN
-        THROW 51002, N'key-value key is empty or ends in a space; SQL Server cannot tell such keys apart', 1;
+        THROW 51002, N'key-value key is missing or ends in a space; SQL Server cannot tell such keys apart', 1;
     END;
 END;

@@ -9,10 +9,13 @@
 -- row is parked: it is not looked at again before another message becomes visible.
 CREATE OR ALTER PROCEDURE [$(schema)]._park_orphan
     @instance_id NVARCHAR(4000),
-    @now_ms      BIGINT
+    @now_ms      BIGINT,
+    @dropped     INT OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+
+    SET @dropped = 0;
 
     IF NOT EXISTS (SELECT 1
                    FROM   [$(schema)].orchestrator_queue AS q
@@ -23,6 +26,7 @@ BEGIN
         DELETE FROM [$(schema)].orchestrator_queue
         WHERE  instance_id = @instance_id
           AND  visible_at_ms <= @now_ms;
+        SET @dropped = @@ROWCOUNT;
     END;
 
     IF EXISTS (SELECT 1

@@ -51,7 +51,8 @@ BEGIN
     DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @previous BIGINT,
             @found BIT = 0, @searching BIT = 1, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
-            @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000);
+            @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
+            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400);
     DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @messages TABLE
     (
@@ -151,7 +152,13 @@ BEGIN
                 END
                 ELSE
                 BEGIN
-                    EXEC [$(schema)]._park_orphan @instance_id = @instance_id, @now_ms = @now_ms;
+                    EXEC [$(schema)]._park_orphan
+                        @instance_id = @instance_id, @now_ms = @now_ms, @dropped = @dropped OUTPUT;
+                    IF @dropped > 0
+                    BEGIN
+                        SET @orphans_dropped = @orphans_dropped + @dropped;
+                        SET @orphan_id = @instance_id;
+                    END;
                 END;
             END;
 
@@ -184,7 +191,8 @@ BEGIN
                CAST(NULL AS INT) AS attempt_count, CAST(0 AS BIT) AS has_instance,
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name,
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
-               CAST(NULL AS BIGINT) AS execution_id;
+               CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped,
+               @orphan_id AS orphan_id;
         RETURN;
     END;
 
@@ -200,7 +208,7 @@ BEGIN
                @instance_id AS instance_id, CAST(@lock_token + N':' + @instance_id AS NVARCHAR(500)) AS lock_token,
                @attempt_count AS attempt_count, @has_instance AS has_instance,
                @name AS orchestration_name, @version AS orchestration_version,
-               @execution_id AS execution_id;
+               @execution_id AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id;
 
         SELECT m.queue_id, m.attempt_count, m.payload
         FROM   @messages AS m

@@ -10,9 +10,8 @@
 --
 -- Cost. Items without a session are looked for by one seek per tag, items with one by
 -- _find_session_item, which has seeks of its own. Items that wait, are held, have other tags or
--- belong to sessions of others are never visited. The oldest candidate wins.
---
--- The instance's history, which the runtime reads next, comes along: see _send_work_history.
+-- belong to sessions of others are never visited. The oldest candidate wins. The instance's history,
+-- which the runtime reads next, comes along: see _send_work_history.
 --
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
@@ -49,7 +48,8 @@ BEGIN
             @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
-            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0, @instance_id NVARCHAR(400);
+            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0,
+            @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -150,7 +150,7 @@ BEGIN
                 -- payload is read so that the row itself is locked with its index entry: writers lock
                 -- the row first, and would otherwise meet this claim half-way.
                 SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload,
-                       @instance_id = q.instance_id
+                       @instance_id = q.instance_id, @execution_id = q.execution_id, @activity_id = q.activity_id
                 FROM   [$(schema)].worker_queue AS q
                        WITH (INDEX(ix_worker_queue_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE  q.session_key = @session_key
@@ -238,12 +238,12 @@ BEGIN
         END;
     END;
 
-    SELECT @found AS found,
-           CASE WHEN @found = 0 THEN @next_ms - @now_ms END AS next_ready_in_ms,
+    SELECT @found AS found, CASE WHEN @found = 0 THEN @next_ms - @now_ms END AS next_ready_in_ms,
            CASE WHEN @found = 1 THEN CAST(@lock_token + N':' + CAST(@work_id AS NVARCHAR(20)) AS NVARCHAR(500)) END
                AS lock_token,
            CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,
-           CASE WHEN @found = 1 THEN @payload END AS payload;
+           CASE WHEN @found = 1 THEN @payload END AS payload,
+           @instance_id AS instance_id, @execution_id AS execution_id, @activity_id AS activity_id;
 
     EXEC [$(schema)]._send_work_history
         @found = @found, @instance_id = @instance_id, @process_id = @process_id, @lock_token = @lock_token, @work_id = @work_id;

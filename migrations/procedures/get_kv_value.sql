@@ -19,9 +19,9 @@ BEGIN
     BEGIN
         THROW 51001, N'key-value key is longer than 400 characters; choose a shorter one', 1;
     END;
-    IF @kv_key IS NULL OR DATALENGTH(@kv_key) = 0 OR UNICODE(RIGHT(@kv_key, 1)) = 32
+    IF @kv_key IS NULL OR UNICODE(RIGHT(@kv_key, 1)) = 32
     BEGIN
-        THROW 51002, N'key-value key is empty or ends in a space; SQL Server cannot tell such keys apart', 1;
+        THROW 51002, N'key-value key is missing or ends in a space; SQL Server cannot tell such keys apart', 1;
     END;
 
     DECLARE @value NVARCHAR(MAX), @in_delta BIT = 0;

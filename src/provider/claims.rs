@@ -122,6 +122,7 @@ impl Claims {
         let call = call.text("@lock_token", new_token());
         let mut rest = self.database.execute(&call).await?;
         let header = rest.row()?;
+        note_orphans(queue, &header)?;
         if header.int("found")? == 0 {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
@@ -215,6 +216,21 @@ impl Claims {
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }
+}
+
+/// Logs messages that a fetch dropped because their instance was never started.
+fn note_orphans(queue: Queue, header: &Record) -> Result<(), CallError> {
+    if queue == Queue::Orchestrations
+        && let messages @ 1.. = header.int("orphans_dropped")?
+    {
+        let instance = header.opt_text("orphan_id")?.unwrap_or_default();
+        tracing::warn!(
+            instance,
+            messages,
+            "dropped queue messages for an instance that was never started"
+        );
+    }
+    Ok(())
 }
 
 /// When the database expects the next work, on this process's clock.

@@ -126,7 +126,8 @@ async fn decode_item(
         }
     }
     let (orchestration_name, version) = name_and_version(header, &history, &messages)?;
-    if first_error.is_some() {
+    if let Some(error) = &first_error {
+        tracing::warn!(%instance, %error, "stored history or messages cannot be read");
         history.clear();
     }
     Ok(OrchestrationItem {
@@ -272,9 +273,9 @@ fn announce(provider: &MssqlProvider, lock_token: &str, turn: &Turn<'_>) {
     for item in turn.orchestrator_items {
         if let Some(instance) = codec::routing_key(item)
             // One turn takes all messages of an instance; timers become ready one by one.
-            && (matches!(item, WorkItem::TimerFired { .. }) || ready.insert(instance))
+            && (matches!(item, WorkItem::TimerFired { .. }) || ready.insert(instance.clone()))
         {
-            wakeups.message(item, instance);
+            wakeups.message(item, &instance);
         }
     }
     wakeups.turn_ended(lock_token);
@@ -326,17 +327,18 @@ pub(super) async fn enqueue(
 ) -> Result<(), CallError> {
     let message = codec::message(item)?;
     let mut call = Call::dispatch("enqueue_for_orchestrator", Retry::when_undone())
-        .text("@instance_id", message.instance)
+        .text("@instance_id", message.instance.as_ref())
         .text("@kind", message.kind().to_owned())
-        .text("@payload", message.payload.as_str())
-        .opt_int("@visible_at_ms", message.visible_at_ms);
+        .text("@payload", message.payload.as_str());
+    // Without a delay it is visible at once, a timer as well, whatever time it carries. Only an ack
+    // leaves timers to their own time.
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
     provider.database.execute(&call).await?;
     match delay {
         Some(delay) if !delay.is_zero() => provider.wakeups.orchestration_later(delay),
-        _ => provider.wakeups.message(item, message.instance),
+        _ => provider.wakeups.orchestration_ready(&message.instance),
     }
     Ok(())
 }

@@ -11,8 +11,11 @@ use super::polling;
 use crate::codec;
 use crate::error::CallError;
 use crate::history_cache::{Sent, Whole};
-use crate::procedure::{Call, ResultSets};
+use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
+
+/// The name of an activity that cannot be read.
+const UNREADABLE: &str = "duroxide-sql: unreadable activity";
 
 type Fetched = (WorkItem, String, u32);
 
@@ -95,14 +98,9 @@ impl<'a> Query<'a> {
             Polled::Found(claimed) => claimed,
             Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
         };
-        // An item that this build cannot read keeps its lease: given back, it would be the next
-        // to be fetched again, before all others. A newer build may read it when the lease ends.
         let item = match codec::decode_work_item(header.text("payload")?) {
             Ok(item) => item,
-            Err(error) => {
-                claim.take();
-                return Err(error);
-            }
+            Err(error) => unreadable(&header, &error)?,
         };
         if let WorkItem::ActivityExecute {
             instance,
@@ -141,6 +139,25 @@ fn expect_read(
     Ok(())
 }
 
+/// Stands in for an activity that this build cannot read. Nobody registers an activity of that name, so
+/// the runtime gives the item back, later each time: a newer build may be able to read it. When it
+/// has been tried too often, the runtime fails the activity as poisoned, and the orchestration
+/// hears of it.
+fn unreadable(header: &Record, error: &CallError) -> Result<WorkItem, CallError> {
+    let instance = header.text("instance_id")?.to_owned();
+    let (execution_id, id) = (header.count("execution_id")?, header.count("activity_id")?);
+    tracing::warn!(%instance, execution_id, id, %error, "an activity cannot be read");
+    Ok(WorkItem::ActivityExecute {
+        instance,
+        execution_id,
+        id,
+        name: UNREADABLE.to_owned(),
+        input: error.to_string(),
+        session_id: None,
+        tag: None,
+    })
+}
+
 pub(super) async fn ack(
     provider: &MssqlProvider,
     token: &str,
@@ -151,13 +168,13 @@ pub(super) async fn ack(
     let message = completion.map(completed).transpose()?;
     if let Some(message) = &message {
         call = call
-            .text("@instance_id", message.instance)
+            .text("@instance_id", message.instance.as_ref())
             .text("@kind", message.kind().to_owned())
             .text("@payload", message.payload.as_str());
     }
     provider.claims.settle(token, &call).await?;
     if let Some(message) = &message {
-        provider.wakeups.orchestration_ready(message.instance);
+        provider.wakeups.orchestration_ready(&message.instance);
     }
     Ok(())
 }

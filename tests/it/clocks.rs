@@ -114,9 +114,14 @@ async fn timers_become_visible_by_the_clock_of_the_database() {
         fire_at_ms,
     };
     provider
-        .enqueue_for_orchestrator(timer.clone(), None)
+        .enqueue_for_orchestrator(start("order"), None)
         .await
         .unwrap();
+    let (_, token, _) = fetch(&provider).await.expect("a turn that sets the timer");
+    let timers = vec![timer.clone()];
+    let ack =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], timers, metadata(), vec![]);
+    ack.await.unwrap();
     assert!(fetch(&provider).await.is_none());
     server
         .controls()
@@ -125,6 +130,37 @@ async fn timers_become_visible_by_the_clock_of_the_database() {
     server.controls().advance(Duration::from_secs(1));
     let (item, _, _) = fetch(&provider).await.expect("the timer is due");
     assert_eq!(item.messages, [timer]);
+}
+
+/// A timer that is enqueued by itself is visible at once, or after the delay that is given with it, whatever
+/// time it carries.
+#[tokio::test]
+async fn enqueued_timer_obeys_the_delay_alone() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    let timer = |id| WorkItem::TimerFired {
+        instance: "order".into(),
+        execution_id: 1,
+        id,
+        fire_at_ms: server.controls().now_ms().cast_unsigned() + HOUR_MS.cast_unsigned(),
+    };
+    let (first, second) = (timer(2), timer(3));
+    let enqueued = provider.enqueue_for_orchestrator(first.clone(), None);
+    enqueued.await.unwrap();
+    let (item, token, _) = fetch(&provider).await.expect("visible at once");
+    assert_eq!(item.messages, [first]);
+    let ack =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+    ack.await.unwrap();
+    let delay = Some(Duration::from_secs(10));
+    let enqueued = provider.enqueue_for_orchestrator(second.clone(), delay);
+    enqueued.await.unwrap();
+    assert!(fetch(&provider).await.is_none());
+    server.controls().advance(Duration::from_secs(10));
+    let (item, ..) = fetch(&provider).await.expect("after the delay");
+    assert_eq!(item.messages, [second]);
 }
 
 /// Clients whose clock is an hour off hold and lose their leases like everybody else.

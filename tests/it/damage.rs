@@ -1,10 +1,14 @@
 //! Rows that cannot be read back are reported, never dropped, and hold nothing up for ever.
 
-use duroxide::EventKind;
-use duroxide::providers::{ExecutionMetadata, InstanceFilter, Provider, ProviderAdmin};
+use duroxide::providers::{ExecutionMetadata, InstanceFilter, Provider, ProviderAdmin, WorkItem};
+use duroxide::runtime::registry::OrchestrationRegistry;
+use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
+use duroxide::{Client, ErrorDetails, EventKind, OrchestrationContext};
 
 use crate::support::database::TestSchema;
 use crate::support::items::{activity, create, event, fetch, fetch_work, metadata, start, started};
+use crate::support::runtime::{PATIENCE, echo_activities};
+use crate::support::wait;
 
 /// A message that is not JSON, or JSON of no known kind, arrives as an error in the item: the
 /// attempts are counted, so that the runtime ends the instance as poisoned, and nothing is lost.
@@ -70,19 +74,74 @@ async fn undecodable_activity_does_not_hold_up_the_others() {
     schema
         .sql("UPDATE [$(schema)].worker_queue SET payload = N'not JSON' WHERE activity_id = 1;")
         .await;
-    let fetched = provider
-        .fetch_work_item(
-            crate::support::items::LEASE,
-            std::time::Duration::ZERO,
-            None,
-            &duroxide::providers::TagFilter::default(),
-        )
-        .await;
-    assert!(!fetched.expect_err("the first is damaged").is_retryable());
+    let (item, _, attempts) = fetch_work(&provider).await.expect("the first");
+    let WorkItem::ActivityExecute {
+        instance, id, name, ..
+    } = item
+    else {
+        panic!("{item:?}");
+    };
+    assert_eq!((instance.as_str(), id, attempts), ("order", 1, 1));
+    assert!(name.contains("unreadable"), "{name}");
     let (item, ..) = fetch_work(&provider).await.expect("the second");
     assert_eq!(item, activity("order", 2, ""));
-    let left = "SELECT COUNT(*) FROM [$(schema)].worker_queue;";
-    assert_eq!(schema.number(left).await, 2, "nothing is lost");
+}
+
+/// An activity that nobody can read is tried for a while and then fails, and its orchestration with it.
+#[tokio::test]
+async fn undecodable_activity_ends_its_orchestration() {
+    let schema = TestSchema::new();
+    let store = std::sync::Arc::new(schema.provider().await);
+    let orchestrations = OrchestrationRegistry::builder()
+        .register("One", |ctx: OrchestrationContext, _: String| async move {
+            ctx.schedule_activity("Echo", "x").await
+        })
+        .build();
+    let options = RuntimeOptions {
+        max_attempts: 2,
+        // Activities are left alone until the one in question has been damaged.
+        worker_concurrency: 0,
+        ..RuntimeOptions::default()
+    };
+    let registry = || orchestrations.clone();
+    let runtime = Runtime::start_with_options(
+        store.clone(),
+        echo_activities(),
+        registry(),
+        options.clone(),
+    )
+    .await;
+    let client = Client::new(store.clone());
+    client
+        .start_orchestration("order", "One", "")
+        .await
+        .unwrap();
+    wait::until("the activity is scheduled", || async {
+        let items = "SELECT COUNT(*) FROM [$(schema)].worker_queue;";
+        schema.number(items).await == 1
+    })
+    .await;
+    runtime.shutdown(None).await;
+    schema
+        .sql("UPDATE [$(schema)].worker_queue SET payload = N'not JSON';")
+        .await;
+    let options = RuntimeOptions {
+        worker_concurrency: 1,
+        ..options
+    };
+    let runtime = Runtime::start_with_options(store, echo_activities(), registry(), options).await;
+    let ended = client
+        .wait_for_orchestration("order", PATIENCE)
+        .await
+        .unwrap();
+    let OrchestrationStatus::Failed { details, .. } = &ended else {
+        panic!("{ended:?}");
+    };
+    assert!(
+        matches!(details, ErrorDetails::Poison { .. }),
+        "{details:?}"
+    );
+    runtime.shutdown(None).await;
 }
 
 /// An execution is completed when it ends in any way, and not while it is running.

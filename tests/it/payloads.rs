@@ -220,9 +220,13 @@ async fn timers_and_delays_beyond_any_calendar_stay_in_the_future() {
         fire_at_ms: u64::MAX,
     };
     provider
-        .enqueue_for_orchestrator(timer, None)
+        .enqueue_for_orchestrator(start("order"), None)
         .await
         .unwrap();
+    let (_, token, _) = fetch(&provider).await.expect("a turn that sets the timer");
+    let ack =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![timer], metadata(), vec![]);
+    ack.await.unwrap();
     provider
         .enqueue_for_orchestrator(start("other"), Some(Duration::MAX))
         .await

@@ -1,8 +1,9 @@
 //! What surrounds instances: sessions, tags, key-values, status, deletion and pruning.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use duroxide::providers::{PruneOptions, TagFilter};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
@@ -52,6 +53,50 @@ async fn session_stays_with_one_worker() {
     assert_eq!(app.run("order-1", "Session", "").await, "012345");
     assert_eq!(workers.lock().unwrap().len(), 1);
     other.shutdown(None).await;
+    app.stop().await;
+}
+
+/// A runtime may run one session at a time. A worker that won a second one in a race gives its item back and
+/// goes on without sessions; when the first has ended, it comes back to its own at once.
+#[tokio::test]
+async fn sessions_beyond_the_limit_of_the_runtime_wait_for_their_turn_and_no_longer() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let counter = running.clone();
+    let activities = ActivityRegistry::builder()
+        .register("Work", move |_: ActivityContext, input: String| {
+            let counter = counter.clone();
+            async move {
+                assert_eq!(counter.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
+                tokio::task::yield_now().await;
+                counter.fetch_sub(1, Ordering::SeqCst);
+                Ok(input)
+            }
+        })
+        .build();
+    let orchestrations = OrchestrationRegistry::builder()
+        .register(
+            "Sessions",
+            |ctx: OrchestrationContext, _: String| async move {
+                let session = |n: u32| {
+                    let name = format!("session-{n}");
+                    ctx.schedule_activity_on_session("Work", n.to_string(), name)
+                };
+                let results = ctx.join((0..6).map(session).collect()).await;
+                results.into_iter().collect::<Result<String, _>>()
+            },
+        )
+        .build();
+    let options = RuntimeOptions {
+        worker_concurrency: 4,
+        max_sessions_per_runtime: 1,
+        ..RuntimeOptions::default()
+    };
+    let app = App::with_options(activities, orchestrations, options).await;
+    let begun = Instant::now();
+    assert_eq!(app.run("order-1", "Sessions", "").await, "012345");
+    // A fetch waits for 30 s at most, and so would every worker that is not told.
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(25), "{took:?}");
     app.stop().await;
 }
 
@@ -105,6 +150,8 @@ async fn key_values_are_visible_to_clients() {
             |ctx: OrchestrationContext, _: String| async move {
                 ctx.set_kv_value("state", "packing");
                 ctx.set_kv_value("gone", "soon");
+                // The empty key is a key like any other.
+                ctx.set_kv_value("", "nameless");
                 ctx.schedule_wait("continue").await;
                 ctx.clear_kv_value("gone");
                 ctx.set_kv_value(
@@ -132,8 +179,11 @@ async fn key_values_are_visible_to_clients() {
         .unwrap();
     assert_eq!(app.output("order-1").await, "done");
     let all = app.client.get_kv_all_values("order-1").await.unwrap();
-    assert_eq!(all.len(), 1);
+    assert_eq!(all.len(), 2);
     assert_eq!(all["state"], "sent, was Some(\"packing\")");
+    assert_eq!(all[""], "nameless");
+    let nameless = app.client.get_kv_value("order-1", "").await.unwrap();
+    assert_eq!(nameless.as_deref(), Some("nameless"));
     app.stop().await;
 }
 

@@ -4,23 +4,39 @@ use super::database::TestSchema;
 
 const PASSWORD: &str = "Str0ng.enough";
 
+/// What `SERVERPROPERTY('EngineEdition')` says on Azure SQL Database, which has users with passwords
+/// where others have logins.
+const AZURE_SQL_DATABASE: i64 = 5;
+
 /// A login and its user.
 pub struct Login {
     name: String,
     url: String,
+    has_login: bool,
 }
 
 impl Login {
     /// Creates a login without any role.
     pub async fn create(schema: &TestSchema) -> Self {
         let name = format!("login_{}", uuid::Uuid::new_v4().simple());
-        let create = format!("CREATE LOGIN [{name}] WITH PASSWORD = N'{PASSWORD}';");
-        schema.sql(&create).await;
-        schema
-            .sql(&format!("CREATE USER [{name}] FOR LOGIN [{name}];"))
-            .await;
+        let edition = "SELECT CAST(SERVERPROPERTY('EngineEdition') AS INT);";
+        let has_login = schema.number(edition).await != AZURE_SQL_DATABASE;
+        let secret = format!("WITH PASSWORD = N'{PASSWORD}'");
+        if has_login {
+            schema
+                .sql(&format!("CREATE LOGIN [{name}] {secret};"))
+                .await;
+            let create = format!("CREATE USER [{name}] FOR LOGIN [{name}];");
+            schema.sql(&create).await;
+        } else {
+            schema.sql(&format!("CREATE USER [{name}] {secret};")).await;
+        }
         let url = as_login(schema.url(), &name);
-        Self { name, url }
+        Self {
+            name,
+            url,
+            has_login,
+        }
     }
 
     /// The connection string of this login.
@@ -39,7 +55,9 @@ impl Login {
     pub async fn drop(self, schema: &TestSchema) {
         let name = self.name;
         schema.sql(&format!("DROP USER [{name}];")).await;
-        schema.sql(&format!("DROP LOGIN [{name}];")).await;
+        if self.has_login {
+            schema.sql(&format!("DROP LOGIN [{name}];")).await;
+        }
     }
 }
 
