@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use parking_lot::Mutex;
 
 use crate::access::Latch;
-use crate::catalog::{Database, Login, ObjectId, TEMPDB};
+use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Hooks;
@@ -70,11 +70,16 @@ impl Engine {
         master.read_committed_snapshot = options.read_committed_snapshot;
         // SQL Server's master allows SNAPSHOT isolation, always.
         master.allow_snapshot_isolation = true;
-        state.catalog.databases.insert("master".to_owned(), master);
+        let catalog = state.catalog_mut();
+        catalog
+            .databases
+            .insert("master".to_owned(), Arc::new(master));
         let tempdb = Database::new(2, TEMPDB, options.collation);
-        state.catalog.databases.insert(TEMPDB.to_owned(), tempdb);
-        state.catalog.next_object_id = 100_000;
-        state.catalog.logins.insert(
+        catalog
+            .databases
+            .insert(TEMPDB.to_owned(), Arc::new(tempdb));
+        catalog.next_object_id = 100_000;
+        catalog.logins.insert(
             "sa".to_owned(),
             Login {
                 name: "sa".to_owned(),
@@ -92,6 +97,11 @@ impl Engine {
     /// The latch on what sessions share, not yet taken.
     pub fn latch(&self) -> Latch<'_> {
         Latch::new(&self.state, &self.clock)
+    }
+
+    /// The catalogue as it is now; it stays so for whoever holds it.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.state.lock().catalog)
     }
 
     /// A session id that no live session has. After 65,000 sessions the numbers come round again; a

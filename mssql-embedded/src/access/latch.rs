@@ -22,6 +22,8 @@ pub struct Latch<'e> {
     clock: &'e Clock,
     guard: OnceCell<MutexGuard<'e, State>>,
     rows: u32,
+    /// It has been held before and was released.
+    released: bool,
 }
 
 impl fmt::Debug for Latch<'_> {
@@ -40,6 +42,7 @@ impl<'e> Latch<'e> {
             clock,
             guard: OnceCell::new(),
             rows: 0,
+            released: false,
         }
     }
 
@@ -50,7 +53,13 @@ impl<'e> Latch<'e> {
 
     /// Whether the state has been looked at; if not, nothing in it is of this statement's making.
     pub fn is_taken(&self) -> bool {
-        self.guard.get().is_some()
+        self.released || self.guard.get().is_some()
+    }
+
+    /// Gives the latch up until the state is next looked at. Nothing may be remembered across this point
+    /// but keys.
+    pub fn release(&mut self) {
+        self.released |= self.guard.take().is_some();
     }
 
     /// Begins a transaction of a session.
@@ -60,7 +69,7 @@ impl<'e> Latch<'e> {
 
     /// Counts a row about to be looked at. True when it is time to ask whether the client wants to stop;
     /// other sessions that wanted the latch have then had it.
-    pub(super) fn give_way(&mut self) -> bool {
+    pub fn give_way(&mut self) -> bool {
         self.rows += 1;
         if self.rows < ROWS_PER_TURN {
             return false;

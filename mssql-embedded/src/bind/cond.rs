@@ -2,7 +2,7 @@
 
 use crate::ast::{CompareOp, Condition, Expr, QueryExpr};
 use crate::error::SqlResult;
-use crate::plan::Cond;
+use crate::plan::{Cond, Query};
 use crate::value::{DataType, Length};
 
 use super::compare::{compare, operands};
@@ -124,14 +124,15 @@ impl<'a> Binder<'a> {
             let query = self.bind_nested(query, QueryUse::Member(left))?;
             return Ok(Cond::Exists(Box::new(query)));
         }
-        if !left.nullable && super::query::can_take_equality(query) {
-            let plain = self.bind_nested(query, QueryUse::Value)?;
-            if plain.columns.len() == 1 && !plain.columns[0].nullable {
-                let query = self.bind_nested(query, QueryUse::Member(left))?;
-                return Ok(Cond::Exists(Box::new(query)));
-            }
+        if left.nullable || !super::query::can_take_equality(query) || !self.may_bind_twice() {
+            return self.bind_quantified(CompareOp::Eq, false, left, query);
         }
-        self.bind_quantified(CompareOp::Eq, false, left, query)
+        let plain = self.in_two_forms(|b| b.bind_nested(query, QueryUse::Value))?;
+        if plain.columns.len() == 1 && !plain.columns[0].nullable {
+            let query = self.in_two_forms(|b| b.bind_nested(query, QueryUse::Member(left)))?;
+            return Ok(Cond::Exists(Box::new(query)));
+        }
+        self.quantified(CompareOp::Eq, false, left, plain)
     }
 
     fn bind_quantified(
@@ -142,7 +143,11 @@ impl<'a> Binder<'a> {
         query: &'a QueryExpr,
     ) -> SqlResult<Cond> {
         self.allow_subquery()?;
-        let mut query = self.bind_nested(query, QueryUse::Value)?;
+        let query = self.bind_nested(query, QueryUse::Value)?;
+        self.quantified(op, all, left, query)
+    }
+
+    fn quantified(&self, op: CompareOp, all: bool, left: Ex, mut query: Query) -> SqlResult<Cond> {
         if query.columns.len() != 1 {
             return Err(one_column());
         }

@@ -1,13 +1,19 @@
 //! What a statement is bound against, and the entry points of the binder.
 
 use crate::ast::{Condition, Expr, ObjectName, QuerySpec, StmtKind, TableSource};
-use crate::catalog::{Catalog, Database, ObjectId, TemporaryTables};
+use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Bound, BoundKind, Required, Typed, VariableMap};
 
 use super::cte::CteEnvironment;
 use super::scope::{Clause, Scope};
 use super::through::{Modifiable, Passed};
+
+/// How many SELECTs a statement may consist of once its CTEs and views are in their places.
+const SELECTS_MAX: usize = 5_000;
+
+/// How deep queries that are bound in two forms may nest; each level doubles the work.
+const TWOFOLD_MAX: usize = 4;
 
 /// What a statement may refer to.
 #[derive(Clone, Copy)]
@@ -18,6 +24,8 @@ pub struct BindContext<'a> {
     pub database: &'a Database,
     /// Where a name without schema is looked up first.
     pub default_schema: &'a str,
+    /// The login that asks, for names in other databases.
+    pub login: &'a str,
     /// The variables of the batch or procedure.
     pub variables: &'a VariableMap,
     /// QUOTED_IDENTIFIER; filtered indexes and their tables demand ON.
@@ -26,9 +34,32 @@ pub struct BindContext<'a> {
     pub temporaries: &'a TemporaryTables,
 }
 
+impl<'a> BindContext<'a> {
+    /// Where names are looked up.
+    pub fn names(&self) -> Names<'a> {
+        Names {
+            catalog: self.catalog,
+            database: self.database,
+            default_schema: self.default_schema,
+            login: self.login,
+            temporaries: self.temporaries,
+        }
+    }
+
+    /// The context in which the rules of a table hold: they were written in the table's own database.
+    pub fn home_of(&self, table: &TableDef) -> Self {
+        let foreign = table.database != self.database.name && !is_temporary(&table.name);
+        let home = foreign.then(|| self.catalog.database(&table.database));
+        Self {
+            database: home.flatten().unwrap_or(self.database),
+            ..*self
+        }
+    }
+}
+
 /// The state of binding one statement.
 pub(super) struct Binder<'a> {
-    pub(super) ctx: &'a BindContext<'a>,
+    pub(super) ctx: BindContext<'a>,
     /// Open query levels, outermost first; a scope's position is its level.
     pub(super) scopes: Vec<Scope>,
     pub(super) ctes: CteEnvironment<'a>,
@@ -37,6 +68,10 @@ pub(super) struct Binder<'a> {
     /// How many view bodies enclose the current place; what is read there needs no permission of
     /// its own.
     pub(super) view_depth: usize,
+    /// How many SELECTs have been bound; a CTE or view counts each time it is named.
+    pub(super) selects: usize,
+    /// How many enclosing queries are being bound in two forms, of which the planner takes one.
+    pub(super) twofold: usize,
     pub(super) next_recursive_id: usize,
     pub(super) max_recursion: u32,
     pub(super) force_order: bool,
@@ -53,14 +88,16 @@ pub(super) struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    pub(super) fn new(ctx: &'a BindContext<'a>) -> Self {
+    pub(super) fn new(ctx: &BindContext<'a>) -> Self {
         Self {
-            ctx,
+            ctx: *ctx,
             scopes: Vec::new(),
             ctes: CteEnvironment::default(),
             depends: Vec::new(),
             requires: Vec::new(),
             view_depth: 0,
+            selects: 0,
+            twofold: 0,
             next_recursive_id: 0,
             max_recursion: 100,
             force_order: false,
@@ -79,12 +116,65 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Notes a permission on an object to check at run time. A view vouches for what it reads, but
+    /// not in another database than its own.
+    pub(super) fn require_in(
+        &mut self,
+        home: &Database,
+        object: ObjectId,
+        permission: &'static str,
+    ) {
+        let depth = self.view_depth;
+        if home.id != self.ctx.database.id {
+            self.view_depth = 0;
+        }
+        self.require(object, permission);
+        self.view_depth = depth;
+    }
+
     /// Notes a permission to check at run time.
     pub(super) fn require(&mut self, object: ObjectId, permission: &'static str) {
         let required = Required { object, permission };
         if self.view_depth == 0 && !self.requires.contains(&required) {
             self.requires.push(required);
         }
+    }
+
+    /// Counts a SELECT about to be bound.
+    ///
+    /// # Errors
+    ///
+    /// 8623 when CTEs and views that name each other have made the statement too large.
+    pub(super) fn count_select(&mut self) -> SqlResult<()> {
+        self.selects += 1;
+        if self.selects <= SELECTS_MAX {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            8623,
+            "The query processor ran out of internal resources and could not produce a query plan. \
+             This is a rare event and only expected for extremely complex queries or queries that \
+             reference a very large number of tables or partitions. Please simplify the query. If you \
+             believe you have received this message in error, contact Customer Support Services for \
+             more information.",
+        ))
+    }
+
+    /// Binds a query in one of two forms that both have to be bound. Inside such queries there are two
+    /// forms again, so that only a few levels may have them: the others are content with the plain one.
+    pub(super) fn in_two_forms<T>(
+        &mut self,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.twofold += 1;
+        let bound = bind(self);
+        self.twofold -= 1;
+        bound
+    }
+
+    /// Whether a query may be bound in two forms here.
+    pub(super) fn may_bind_twice(&self) -> bool {
+        self.twofold < TWOFOLD_MAX
     }
 
     fn finish(self, kind: BoundKind) -> Bound {

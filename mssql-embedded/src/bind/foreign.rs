@@ -45,8 +45,7 @@ pub fn bind_foreign(
     touched: Touched<'_>,
 ) -> SqlResult<(ForeignRules, Depends)> {
     // The other ends of a table's keys are in its own database.
-    let mut databases = ctx.catalog.databases.values();
-    let home = databases.find(|d| d.name == table.database);
+    let home = ctx.catalog.database(&table.database);
     let ctx = &BindContext {
         database: home.unwrap_or(ctx.database),
         ..*ctx
@@ -178,8 +177,7 @@ fn exists(
     depends: &mut Depends,
 ) -> SqlResult<Cond> {
     let condition = Condition::Exists(Box::new(matching(other, pairs)));
-    let ctx = *ctx;
-    let mut binder = row_binder(&ctx, table);
+    let mut binder = row_binder(ctx, table);
     let cond = binder.bind_cond(&condition)?;
     depends.extend(binder.depends);
     Ok(cond)
@@ -193,8 +191,7 @@ fn rows(
     depends: &mut Depends,
 ) -> SqlResult<crate::plan::Query> {
     let query = matching(other, pairs);
-    let ctx = *ctx;
-    let mut binder = row_binder(&ctx, table);
+    let mut binder = row_binder(ctx, table);
     if let QueryBody::Select(spec) = &query.body {
         binder.through = Some(spec);
         binder.target_source = spec.from.first();
@@ -205,7 +202,7 @@ fn rows(
 }
 
 /// A binder whose level 0 is the row that is written.
-fn row_binder<'a>(ctx: &'a BindContext<'a>, table: &TableDef) -> Binder<'a> {
+fn row_binder<'a>(ctx: &BindContext<'a>, table: &TableDef) -> Binder<'a> {
     let mut binder = Binder::new(ctx);
     binder.push_scope(true);
     let scope = binder.scope();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::ast::{Condition, Ident, JoinKind, ObjectName, QueryExpr, TableHint, TableSource};
-use crate::catalog::ViewDef;
+use crate::catalog::{Database, Object, ViewDef, invalid_object};
 use crate::error::SqlResult;
 use crate::plan::{Purpose, Query};
 
+use super::BindContext;
 use super::context::Binder;
 use super::inline::Part;
-use super::names::{Resolved, resolve_source};
+use super::names::{Relation, relation};
 use super::planner::Rel;
 use super::query::QueryUse;
 use super::scope::Clause;
@@ -151,31 +152,16 @@ impl<'a> Binder<'a> {
             let (node, columns) = found;
             return self.add_other(node, columns, alias.map_or(&single.name, |a| &a.name), true);
         }
-        match resolve_source(self.ctx, name)? {
-            Resolved::Table(table) => {
-                self.require(table.id, "SELECT");
-                self.add_table(table, alias, hints, Purpose::Read)
-            }
-            Resolved::View(view) => {
-                let exposed = alias.map_or(&view.name, |a| &a.name);
-                let rel = match self.inline_view(view, exposed)? {
-                    Some(rel) => {
-                        self.depend(view.id, view.version);
-                        self.require(view.id, "SELECT");
-                        rel
-                    }
-                    None => {
-                        let query = self.bind_view(view)?;
-                        self.add_query(query, exposed, alias.is_some())?
-                    }
-                };
-                let schema = self.ctx.database.schemas.get(&view.schema_id);
-                if let (None, Some(schema)) = (alias, schema) {
-                    self.qualify(&schema.name);
+        match relation(&self.ctx, name)? {
+            Relation::Object(found) => match found.object {
+                Object::Table(table) => {
+                    self.require_in(found.database, table.id, "SELECT");
+                    self.add_table(table, alias, hints, Purpose::Read)
                 }
-                Ok(rel)
-            }
-            Resolved::System(view) => self.add_system_view(view, alias),
+                Object::View(view) => self.bind_view(found.database, view, alias),
+                Object::Procedure(_) | Object::Constraint { .. } => Err(invalid_object(name)),
+            },
+            Relation::System(database, view) => self.add_system_view(database, view, alias),
         }
     }
 
@@ -204,9 +190,41 @@ impl<'a> Binder<'a> {
         self.add_query(bound, exposed, true)
     }
 
-    fn bind_view(&mut self, view: &'a Arc<ViewDef>) -> SqlResult<Query> {
+    /// A view, in whose text names mean what they mean in its own database and schema.
+    fn bind_view(
+        &mut self,
+        database: &'a Database,
+        view: &'a Arc<ViewDef>,
+        alias: Option<&Ident>,
+    ) -> SqlResult<Rel> {
         self.depend(view.id, view.version);
-        self.require(view.id, "SELECT");
+        self.require_in(database, view.id, "SELECT");
+        let schema = database.schemas.get(&view.schema_id);
+        let schema = schema.map_or("dbo", |s| s.name.as_str());
+        let inside = BindContext {
+            database,
+            default_schema: schema,
+            ..self.ctx
+        };
+        let outside = std::mem::replace(&mut self.ctx, inside);
+        let exposed = alias.map_or(&view.name, |a| &a.name);
+        let bound = match self.inline_view(view, exposed) {
+            Ok(None) => self.view_query(view).map(Err),
+            Ok(Some(rel)) => Ok(Ok(rel)),
+            Err(error) => Err(error),
+        };
+        self.ctx = outside;
+        let rel = match bound? {
+            Ok(rel) => rel,
+            Err(query) => self.add_query(query, exposed, alias.is_some())?,
+        };
+        if alias.is_none() {
+            self.qualify(schema, database);
+        }
+        Ok(rel)
+    }
+
+    fn view_query(&mut self, view: &'a Arc<ViewDef>) -> SqlResult<Query> {
         self.view_depth += 1;
         let ctes = std::mem::take(&mut self.ctes);
         self.push_ctes(&view.query.with)?;

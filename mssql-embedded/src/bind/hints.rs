@@ -1,7 +1,7 @@
 //! Table hints.
 
 use crate::ast::TableHint;
-use crate::catalog::{AccessPath, TableDef};
+use crate::catalog::{AccessPath, Database, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Hints;
 
@@ -19,6 +19,7 @@ pub(super) struct TableHints {
 pub(super) fn table_hints(
     hints: &[TableHint],
     table: &TableDef,
+    home: &Database,
     target: bool,
 ) -> SqlResult<TableHints> {
     let mut result = TableHints::default();
@@ -28,7 +29,7 @@ pub(super) fn table_hints(
             TableHint::ForceScan => result.force_scan = true,
             TableHint::Index(names) => {
                 for name in names {
-                    let path = index_named(table, &name.name)?;
+                    let path = index_named(table, home, &name.name)?;
                     result.indexes.get_or_insert_default().push(path);
                 }
             }
@@ -63,12 +64,13 @@ fn set_lock(lock: &mut Hints, hint: &TableHint) {
     *flag = true;
 }
 
-fn index_named(table: &TableDef, name: &str) -> SqlResult<AccessPath> {
-    let folded = name.to_lowercase();
+/// The index of this name, which follows the collation of its database.
+fn index_named(table: &TableDef, home: &Database, name: &str) -> SqlResult<AccessPath> {
+    let folded = home.fold(name);
     table
         .indexes
         .iter()
-        .position(|i| i.name.to_lowercase() == folded)
+        .position(|i| home.fold(&i.name) == folded)
         .map(AccessPath::Index)
         .ok_or_else(|| {
             SqlError::new(

@@ -40,6 +40,7 @@ impl<'a> Binder<'a> {
         let Some(spec) = simple(part.query) else {
             return Ok(None);
         };
+        self.count_select()?;
         let scope = self.scope();
         // Under APPLY the query reads the sources before it, which an inlined one could not.
         if !scope.visible.is_empty() {

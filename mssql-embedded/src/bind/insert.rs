@@ -26,7 +26,7 @@ impl<'a> Binder<'a> {
             self.require(table.id, "INSERT");
         }
         self.check_settings(table, "INSERT")?;
-        let hints = table_hints(bound.hints, table, true)?.lock;
+        let hints = table_hints(bound.hints, table, self.ctx.home_of(table).database, true)?.lock;
         let mut positions = self.insert_columns(table, &insert.columns)?;
         let mut columns = self.default_sources(table)?;
         let source = match &insert.source {
@@ -86,7 +86,7 @@ impl<'a> Binder<'a> {
             }
             None => None,
         };
-        let rules = bind_row_rules(self.ctx, table)?;
+        let rules = bind_row_rules(&self.ctx, table)?;
         Ok(Insert {
             target: bound.target,
             hints,
@@ -138,7 +138,7 @@ impl<'a> Binder<'a> {
                 ColumnSource::Identity
             } else if column.computed.is_some() {
                 ColumnSource::Computed
-            } else if let Some((expr, ty)) = bind_default(self.ctx, column)? {
+            } else if let Some((expr, ty)) = bind_default(&self.ctx.home_of(table), column)? {
                 ColumnSource::Default(expr, ty)
             } else {
                 ColumnSource::Null
@@ -207,7 +207,7 @@ impl<'a> Binder<'a> {
                 "DEFAULT or NULL are not allowed as explicit identity values.",
             ));
         }
-        Ok(match bind_default(self.ctx, column)? {
+        Ok(match bind_default(&self.ctx.home_of(table), column)? {
             Some((expr, ty)) => Ex::new(expr, ty, true),
             None => Ex::new(Scalar::Const(Value::Null), DataType::Null, true),
         })

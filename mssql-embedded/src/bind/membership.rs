@@ -38,7 +38,12 @@ impl<'a> Binder<'a> {
                 query,
                 negated: false,
             } => {
-                let query = self.bind_nested(query, QueryUse::Value)?;
+                // Only a column can be sought; the query need not be bound to see that it is none.
+                let left = self.bind_expr(expr)?;
+                if !matches!(&left.expr, Scalar::Slot { level: l, .. } if *l == level) {
+                    return Ok(None);
+                }
+                let query = self.in_two_forms(|b| b.bind_nested(query, QueryUse::Value))?;
                 let mut reads = false;
                 query.each_slot(&mut |l, _| reads |= l == level);
                 if reads || query.columns.len() != 1 {

@@ -73,7 +73,7 @@ impl<'a> Binder<'a> {
             also,
             &output,
         )?;
-        let rules = bind_row_rules(self.ctx, table)?;
+        let rules = bind_row_rules(&self.ctx, table)?;
         let set: Vec<usize> = sets.set.iter().map(|(position, _, _)| *position).collect();
         let foreign = self.foreign_rules(table, Touched::Updated(&set))?;
         Ok(Update {
@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
             Vec::new(),
             &output,
         )?;
-        let rules = bind_row_rules(self.ctx, table)?;
+        let rules = bind_row_rules(&self.ctx, table)?;
         let foreign = self.foreign_rules(table, Touched::Deleted)?;
         Ok(Delete {
             foreign,
@@ -144,7 +144,7 @@ impl<'a> Binder<'a> {
         if table.foreign_keys.is_empty() && table.referenced_by.is_empty() {
             return Ok(ForeignRules::default());
         }
-        let (rules, depends) = bind_foreign(self.ctx, table, touched)?;
+        let (rules, depends) = bind_foreign(&self.ctx, table, touched)?;
         for (id, version) in depends {
             self.depend(id, version);
         }

@@ -160,7 +160,7 @@ impl<'a> Binder<'a> {
             check_implicit(&columns[i].ty, &bound.table.columns[position].ty)?;
             sources[position] = ColumnSource::Output(i, columns[i].ty.clone());
         }
-        let rules = bind_row_rules(self.ctx, bound.table)?;
+        let rules = bind_row_rules(&self.ctx, bound.table)?;
         Ok(Some(OutputInto {
             target: bound.target,
             columns: sources,

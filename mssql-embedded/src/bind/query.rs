@@ -3,13 +3,14 @@
 use crate::ast::{
     Expr, ForJson, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt, TableSource,
 };
+use crate::catalog::{Found, Object};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar, SelectInto};
 use crate::value::{Collation, ColumnMeta, DataType};
 
 use super::context::Binder;
 use super::expr::common;
-use super::names::{Resolved, resolve_source};
+use super::names::{Relation, relation};
 use super::planner::prune;
 use super::select::Built;
 use super::typing::Ex;
@@ -83,8 +84,11 @@ impl<'a> Binder<'a> {
         }
         let mut marked = bound.columns.iter().enumerate().filter(|(_, c)| c.identity);
         let (position, _) = marked.next()?;
-        let table = match resolve_source(self.ctx, name) {
-            Ok(Resolved::Table(table)) if marked.next().is_none() => table,
+        let table = match relation(&self.ctx, name) {
+            Ok(Relation::Object(Found {
+                object: Object::Table(table),
+                ..
+            })) if marked.next().is_none() => table,
             _ => return None,
         };
         let identity = table.columns.iter().find_map(|c| c.identity)?;

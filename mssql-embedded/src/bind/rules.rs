@@ -18,11 +18,8 @@ use super::scope::{Clause, Source, table_columns};
 ///
 /// What the expressions of its constraints are refused for; they have been bound once before, when
 /// the table was defined.
-pub fn bind_row_rules<'a>(
-    ctx: &'a BindContext<'a>,
-    table: &'a TableDef,
-) -> SqlResult<Arc<RowRules>> {
-    let mut binder = row_binder(ctx, table)?;
+pub fn bind_row_rules<'a>(ctx: &BindContext<'a>, table: &'a TableDef) -> SqlResult<Arc<RowRules>> {
+    let mut binder = row_binder(&ctx.home_of(table), table)?;
     let mut rules = RowRules::default();
     for (i, column) in table.columns.iter().enumerate() {
         if let Some((expr, _, _)) = &column.computed {
@@ -44,7 +41,7 @@ pub fn bind_row_rules<'a>(
 
 /// The type and nullability of a computed column's expression.
 pub(super) fn computed_type<'a>(
-    ctx: &'a BindContext<'a>,
+    ctx: &BindContext<'a>,
     table: &'a TableDef,
     expr: &'a crate::ast::Expr,
 ) -> SqlResult<(DataType, bool)> {
@@ -58,7 +55,7 @@ pub(super) fn computed_type<'a>(
 ///
 /// 128 when it names a column, 206 or 257 when it does not convert.
 pub fn bind_default<'a>(
-    ctx: &'a BindContext<'a>,
+    ctx: &BindContext<'a>,
     column: &'a Column,
 ) -> SqlResult<Option<(Scalar, DataType)>> {
     let Some(default) = &column.default else {
@@ -83,7 +80,7 @@ pub fn bind_default<'a>(
 }
 
 /// A binder whose level 0 is a row of the table.
-fn row_binder<'a>(ctx: &'a BindContext<'a>, table: &'a TableDef) -> SqlResult<Binder<'a>> {
+fn row_binder<'a>(ctx: &BindContext<'a>, table: &'a TableDef) -> SqlResult<Binder<'a>> {
     let mut binder = Binder::new(ctx);
     binder.push_scope(true);
     let scope = binder.scope();

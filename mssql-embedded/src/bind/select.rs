@@ -59,6 +59,7 @@ impl<'a> Binder<'a> {
                     .at(errors::line(into)),
             );
         }
+        self.count_select()?;
         let level = self.push_scope(Self::is_closed(&use_));
         let top = self.bind_top(spec.top.as_ref())?;
         let limits = self.bind_limits(query, top.is_some())?;
@@ -184,8 +185,15 @@ impl<'a> Binder<'a> {
                 Ok(list)
             }
             other => {
-                let as_join = self.in_as_join(other)?;
-                Ok(match self.bind_cond(other)? {
+                let as_join = match self.may_bind_twice() {
+                    true => self.in_as_join(other)?,
+                    false => None,
+                };
+                let cond = match as_join {
+                    Some(_) => self.in_two_forms(|b| b.bind_cond(other))?,
+                    None => self.bind_cond(other)?,
+                };
+                Ok(match cond {
                     Cond::And(parts) => parts.into_iter().map(Conjunct::from).collect(),
                     cond => vec![Conjunct { cond, as_join }],
                 })

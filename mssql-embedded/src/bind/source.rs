@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Ident, TableHint};
-use crate::catalog::TableDef;
+use crate::catalog::{Database, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Cond, Node, Purpose, Query, SystemType, SystemView};
 use crate::value::{ColumnMeta, DataType, Length};
@@ -24,7 +24,8 @@ impl<'a> Binder<'a> {
         purpose: Purpose,
     ) -> SqlResult<Rel> {
         self.depend(table.id, table.version);
-        let hints = table_hints(hints, table, purpose == Purpose::Modify)?;
+        let home = self.ctx.home_of(table).database;
+        let hints = table_hints(hints, table, home, purpose == Purpose::Modify)?;
         let base = self.scope().allocate(table.columns.len());
         let locator = (purpose == Purpose::Modify).then(|| self.scope().allocate(1));
         let leaf = self.scope().leaves.len();
@@ -128,10 +129,11 @@ impl<'a> Binder<'a> {
 
     pub(super) fn add_system_view(
         &mut self,
+        database: &'a Database,
         view: &'static SystemView,
         alias: Option<&Ident>,
     ) -> SqlResult<Rel> {
-        let collation = self.ctx.database.collation;
+        let collation = database.collation;
         let columns = view
             .columns
             .iter()
@@ -142,11 +144,13 @@ impl<'a> Binder<'a> {
                 identity: false,
             })
             .collect();
+        let elsewhere = (database.id != self.ctx.database.id).then(|| database.name.clone());
         let (schema, own) = view.name.split_once('.').unwrap_or(("sys", view.name));
         let exposed = alias.map_or(own, |a| a.name.as_str());
         let rel = self.add_other(
             |base| Node::SystemView {
                 view: view.clone(),
+                database: elsewhere,
                 base,
             },
             columns,
@@ -154,14 +158,14 @@ impl<'a> Binder<'a> {
             alias.is_some(),
         )?;
         if alias.is_none() {
-            self.qualify(schema);
+            self.qualify(schema, database);
         }
         Ok(rel)
     }
 
-    /// Lets the columns of the source added last be named with its schema and this database.
-    pub(super) fn qualify(&mut self, schema: &str) {
-        let database = self.ctx.database.name.clone();
+    /// Lets the columns of the source added last be named with its schema and database.
+    pub(super) fn qualify(&mut self, schema: &str, database: &Database) {
+        let database = database.name.clone();
         if let Some(source) = self.scope().sources.last_mut() {
             source.qualifier = Some((schema.to_owned(), database));
         }

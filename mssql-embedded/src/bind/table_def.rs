@@ -273,6 +273,7 @@ fn context<'a>(
         catalog,
         database,
         default_schema: "dbo",
+        login: "",
         variables,
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::ast::{DmlTarget, Ident, ObjectName, TableHint, TableSource};
-use crate::catalog::TableDef;
+use crate::catalog::{Found, Object, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Target;
 
 use super::context::Binder;
 use super::errors;
-use super::names::{Resolved, resolve_source};
+use super::names::{Relation, relation};
 use super::planner::Rel;
 use super::through::Modifiable;
 
@@ -53,16 +53,19 @@ impl<'a> Binder<'a> {
                 single.name
             )));
         }
-        match resolve_source(self.ctx, name)? {
-            Resolved::Table(table) => {
+        match relation(&self.ctx, name)? {
+            Relation::Object(Found {
+                object: Object::Table(table),
+                ..
+            }) => {
                 self.depend(table.id, table.version);
                 Ok(table)
             }
-            Resolved::View(view) => Err(SqlError::unsupported(format!(
+            Relation::Object(found) => Err(SqlError::unsupported(format!(
                 "changing rows through the view {}",
-                view.name
+                found.object.name()
             ))),
-            Resolved::System(_) => Err(SqlError::new(
+            Relation::System(..) => Err(SqlError::new(
                 259,
                 "Ad hoc updates to system catalogs are not allowed.",
             )),
@@ -152,8 +155,8 @@ impl<'a> Binder<'a> {
         {
             return self.same_name(&x.name, &y.name);
         }
-        let id = |name| match resolve_source(self.ctx, name) {
-            Ok(Resolved::Table(table)) => Some(table.id),
+        let id = |name| match relation(&self.ctx, name) {
+            Ok(Relation::Object(found)) => Some(found.object.id()),
             _ => None,
         };
         id(a).is_some_and(|x| id(b) == Some(x))

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::ast::TableSource;
 use crate::ast::{DmlTarget, Ident, ObjectName, QueryBody, QueryExpr, QuerySpec, TableHint};
-use crate::catalog::TableDef;
+use crate::catalog::{Found, Object, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Node, Purpose, Query, Scalar, Target};
 use crate::value::DataType;
 
 use super::context::Binder;
 use super::items::Item;
-use super::names::{Resolved, resolve_source};
+use super::names::{Relation, relation};
 use super::planner::{Leaf, LeafKind, Rel};
 use super::query::QueryUse;
 use super::scope::{Source, SourceColumn};
@@ -105,16 +105,19 @@ impl<'a> Binder<'a> {
                 binder.modifiable_query(&cte.query, exposed, &cte.columns, QueryUse::Closed)
             });
         }
-        match resolve_source(self.ctx, name)? {
-            Resolved::Table(table) => {
+        match relation(&self.ctx, name)? {
+            Relation::Object(Found {
+                object: Object::Table(table),
+                ..
+            }) => {
                 let rel = self.add_table(table, alias, hints, Purpose::Modify)?;
                 self.modifiable_leaf(rel, Target::Table(table.clone()), table)
             }
-            Resolved::View(view) => Err(SqlError::unsupported(format!(
+            Relation::Object(found) => Err(SqlError::unsupported(format!(
                 "changing rows through the view {}",
-                view.name
+                found.object.name()
             ))),
-            Resolved::System(_) => Err(SqlError::new(
+            Relation::System(..) => Err(SqlError::new(
                 259,
                 "Ad hoc updates to system catalogs are not allowed.",
             )),

@@ -7,11 +7,12 @@ use super::{ObjectId, TableDef};
 use crate::ast;
 use crate::value::{Collation, DataType, Value};
 
-/// All databases and logins.
-#[derive(Debug, Default)]
+/// All databases and logins. A statement is bound against the catalogue as it was at one moment, while
+/// others may change it; so it is copied when it changes, and only the database that changes with it.
+#[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// By folded name.
-    pub databases: BTreeMap<String, Database>,
+    pub databases: BTreeMap<String, Arc<Database>>,
     /// Server logins by folded name.
     pub logins: BTreeMap<String, Login>,
     /// The next object id.
@@ -36,7 +37,7 @@ pub struct Login {
 }
 
 /// One database.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Database {
     /// database_id.
     pub id: i32,

@@ -4,10 +4,12 @@ mod database;
 mod init;
 mod lookup;
 pub mod permission;
+mod resolve;
 mod table;
 mod temporary;
 
 pub use database::*;
+pub use resolve::{Found, Names, database_user, dotted, invalid_object, server_fold};
 pub use table::*;
 pub use temporary::{TEMPDB, TemporaryTables, is_temporary};
 

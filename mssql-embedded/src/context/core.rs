@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use crate::access::Latch;
 use crate::ast::{IsolationLevel, ObjectName};
-use crate::catalog::{Object, ObjectId, TEMPDB, TemporaryTables};
+use crate::catalog::{
+    Catalog, Database, Object, ObjectId, TEMPDB, TableDef, TemporaryTables, is_temporary,
+};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
 use crate::plan::Against;
-use crate::storage::{Mark, State, Txn};
+use crate::storage::{Mark, Txn};
 use crate::value::Value;
 
 use super::random::Random;
@@ -190,23 +192,31 @@ impl Core {
         LockOwner::from(self.spid)
     }
 
-    /// What the names of a statement mean to this session at present.
-    pub fn against<'c>(&'c self, state: &'c State) -> Against<'c> {
+    /// What the names of a statement mean to this session, by a catalogue.
+    pub fn against<'c>(&'c self, catalog: &'c Catalog) -> Against<'c> {
         Against {
-            catalog: &state.catalog,
+            catalog,
             database: &self.database,
             temporaries: &self.temporaries,
         }
     }
 
-    /// Whether plain reads of this session's database see versions instead of locking.
-    pub fn reads_versions(&self, latch: &Latch<'_>) -> bool {
+    /// Whether plain reads of a table see versions instead of locking.
+    pub fn reads_versions(&self, latch: &Latch<'_>, table: &TableDef) -> bool {
         self.settings.isolation == IsolationLevel::ReadCommitted
-            && latch
-                .catalog
-                .databases
-                .get(&self.database)
+            && self
+                .home_of(&latch.catalog, table)
                 .is_some_and(|d| d.read_committed_snapshot)
+    }
+
+    /// The database whose settings govern the reading of a table. The session's own temporary tables
+    /// are read as the current database is.
+    pub fn home_of<'c>(&self, catalog: &'c Catalog, table: &TableDef) -> Option<&'c Database> {
+        let current = catalog.databases.get(&self.database)?;
+        if table.database == current.name || is_temporary(&table.name) {
+            return Some(current);
+        }
+        catalog.database(&table.database)
     }
 
     /// Acts as `identity` again.
@@ -256,7 +266,7 @@ impl Core {
         let mut latch = engine.latch();
         let mut txn = Txn::begin(&mut latch, self.lock_owner());
         for id in ids {
-            if let Some(tempdb) = latch.catalog.databases.get_mut(TEMPDB)
+            if let Some(tempdb) = latch.database_mut(TEMPDB)
                 && let Some(Object::Table(table)) = tempdb.objects.remove(&id)
             {
                 let own = table.schema_id;

@@ -21,6 +21,8 @@ pub struct Frame {
     pub procedure: i32,
     /// The procedure's schema-qualified name for messages, empty in a batch.
     pub procedure_name: String,
+    /// The procedure's schema, where names without a schema are looked up first.
+    pub schema: Option<Arc<str>>,
     /// The owner of the procedure, when permissions are checked against an ownership chain.
     pub chain_owner: Option<i32>,
     /// The database user that permissions are checked for.

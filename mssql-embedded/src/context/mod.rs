@@ -10,5 +10,8 @@ mod values;
 pub use self::core::{ActingAs, Core, Prepared, Settings};
 pub use frame::Frame;
 pub use random::Random;
-pub use resolve::{resolve_object, resolve_procedure, resolve_table, table_name};
+pub use resolve::{
+    default_schema, names, no_access, no_database, resolve_object, resolve_table, table_name,
+    user_in,
+};
 pub use values::{SERVER_NAME, session_value};

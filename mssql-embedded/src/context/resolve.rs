@@ -1,73 +1,97 @@
-//! Which object a name means to a session.
+//! Which object a name means to a session, and who the session is in a database.
 
 use std::sync::Arc;
 
 use super::{Core, Frame};
 use crate::ast::ObjectName;
-use crate::catalog::{Object, ObjectId, ProcedureDef, TableDef, is_temporary};
+use crate::catalog::{
+    Catalog, Database, Found, Names, Object, ObjectId, TableDef, database_user, dotted,
+    invalid_object, is_temporary,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
 
-/// Schema and object part of a name; a database part must be the current one.
-fn split<'n>(core: &Core, name: &'n ObjectName) -> SqlResult<(Option<&'n str>, &'n str)> {
-    let (database, schema, object) = match name.parts.as_slice() {
-        [o] => (None, None, o),
-        [s, o] => (None, Some(s), o),
-        [d, s, o] => (Some(d), Some(s), o),
-        _ => return Err(SqlError::unsupported("a four-part name")),
-    };
-    if let Some(database) = database.filter(|d| d.name.to_lowercase() != core.database) {
-        return Err(SqlError::unsupported(format!(
-            "a name in another database ({})",
-            database.name
-        )));
+/// Where a name without schema is looked up first: in a procedure its own schema, elsewhere the default
+/// schema of the user.
+pub fn default_schema<'d>(database: &'d Database, frame: &'d Frame) -> &'d str {
+    match &frame.schema {
+        Some(schema) => schema,
+        None => database.default_schema(frame.user),
     }
-    Ok((
-        schema.map(|s| s.name.as_str()).filter(|s| !s.is_empty()),
-        &object.name,
-    ))
 }
 
-/// An object by name: in the given schema, or the default schema and then dbo.
+/// Where the names of a running statement are looked up.
+///
+/// # Errors
+///
+/// 911 when the current database has been dropped.
+pub fn names<'l>(catalog: &'l Catalog, core: &'l Core, frame: &'l Frame) -> SqlResult<Names<'l>> {
+    let database = catalog
+        .databases
+        .get(&core.database)
+        .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    Ok(Names {
+        catalog,
+        database,
+        default_schema: default_schema(database, frame),
+        login: &core.login,
+        temporaries: &core.temporaries,
+    })
+}
+
+/// An object of the current database, or a temporary one, by name: what a definition can be about.
+///
+/// # Errors
+///
+/// Refuses other databases by name.
 pub fn resolve_object<'l>(
-    latch: &'l State,
-    core: &Core,
-    frame: &Frame,
+    catalog: &'l Catalog,
+    core: &'l Core,
+    frame: &'l Frame,
     name: &ObjectName,
 ) -> SqlResult<Option<&'l Object>> {
-    if let Some(last) = name.parts.last()
-        && is_temporary(&last.name)
-    {
-        return Ok(core.temporaries.find(&latch.catalog, &last.name));
+    let names = names(catalog, core, frame)?;
+    let database = names.database_of(name)?;
+    let last = name.parts.last().map_or("", |p| p.name.as_str());
+    if !is_temporary(last) && database.is_none_or(|d| d.id != names.database.id) {
+        let what = format!("a definition in another database ({})", dotted(name));
+        return Err(SqlError::unsupported(what));
     }
-    let Some(database) = latch.catalog.databases.get(&core.database) else {
-        return Ok(None);
-    };
-    let (schema, object) = split(core, name)?;
-    let default = database.default_schema(frame.user);
-    let schemas = match schema {
-        Some(s) => vec![s],
-        None => vec![default, "dbo"],
-    };
-    for schema in schemas {
-        if let Some(found) = database.find_object(schema, object) {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
+    Ok(names.object(name)?.map(|found| found.object))
 }
 
-/// A procedure by name.
-pub fn resolve_procedure(
-    latch: &State,
-    core: &Core,
-    frame: &Frame,
-    name: &ObjectName,
-) -> SqlResult<Option<Arc<ProcedureDef>>> {
-    match resolve_object(latch, core, frame, name)? {
-        Some(Object::Procedure(p)) => Ok(Some(Arc::clone(p))),
-        _ => Ok(None),
+/// The user that a session is in a database: in the current one the user of the frame, in another one
+/// that of its login.
+///
+/// # Errors
+///
+/// 911 when there is no such database, 916 when the login has no user there. A user somebody else acts
+/// as is known in its own database only.
+pub fn user_in(catalog: &Catalog, key: &str, core: &Core, frame: &Frame) -> SqlResult<i32> {
+    if key == core.database {
+        return Ok(frame.user);
     }
+    let database = catalog.databases.get(key).ok_or_else(|| no_database(key))?;
+    let user = match core.impersonated.is_empty() {
+        true => database_user(database, &core.login, core.sysadmin),
+        false => None,
+    };
+    user.ok_or_else(|| no_access(&core.login, &database.name))
+}
+
+/// 911.
+pub fn no_database(name: &str) -> SqlError {
+    let text =
+        format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
+    SqlError::new(911, text)
+}
+
+/// 916.
+pub fn no_access(login: &str, database: &str) -> SqlError {
+    let text = format!(
+        "The server principal \"{login}\" is not able to access the database \"{database}\" under the current security context."
+    );
+    SqlError::with(916, 14, 1, text)
 }
 
 /// A table by name; 208 when there is none.
@@ -77,26 +101,18 @@ pub fn resolve_table(
     frame: &Frame,
     name: &ObjectName,
 ) -> SqlResult<Arc<TableDef>> {
-    match resolve_object(latch, core, frame, name)? {
-        Some(Object::Table(t)) => Ok(Arc::clone(t)),
-        _ => {
-            let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
-            Err(SqlError::new(
-                208,
-                format!("Invalid object name '{}'.", shown.join(".")),
-            ))
-        }
+    match names(&latch.catalog, core, frame)?.object(name)? {
+        Some(Found {
+            object: Object::Table(table),
+            ..
+        }) => Ok(Arc::clone(table)),
+        _ => Err(invalid_object(name)),
     }
 }
 
 /// `database.schema.table` of a table.
 pub fn table_name(latch: &State, core: &Core, id: ObjectId) -> String {
-    match latch
-        .catalog
-        .databases
-        .get(&core.database)
-        .and_then(|d| d.objects.get(&id))
-    {
+    match latch.catalog.object(&core.database, id).map(|f| f.object) {
         Some(Object::Table(t)) => format!("{}.{}.{}", t.database, t.schema, t.name),
         _ => String::new(),
     }

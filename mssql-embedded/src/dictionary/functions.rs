@@ -2,7 +2,7 @@
 
 use crate::access::{AppResource, app_lock_mode, app_lock_test, app_mode};
 use crate::ast::ObjectName;
-use crate::context::{Core, Frame, resolve_object};
+use crate::context::{Core, Frame, names};
 use crate::error::{SqlError, SqlResult};
 use crate::func::CatalogFunction;
 use crate::storage::State;
@@ -83,9 +83,9 @@ impl Call<'_> {
         {
             return None;
         }
-        resolve_object(self.latch, self.core, self.frame, &name)
-            .ok()
-            .flatten()
+        let names = names(&self.latch.catalog, self.core, self.frame).ok()?;
+        let found = names.object(&name).ok().flatten()?;
+        Some(found.object)
     }
 
     /// The object whose id an argument holds.

@@ -1,6 +1,5 @@
 //! The system views: finding one by its name, and its rows.
 
-use crate::context::Core;
 use crate::error::SqlResult;
 use crate::plan::SystemView;
 use crate::storage::State;
@@ -24,10 +23,10 @@ pub fn system_view(name: &str) -> Option<&'static SystemView> {
     all().map(|(v, _)| v).find(|v| v.name == name)
 }
 
-/// The rows of a system view.
-pub fn system_rows(name: &str, latch: &State, core: &Core) -> SqlResult<Vec<Vec<Value>>> {
+/// The rows of a system view in a database, by its folded name.
+pub fn system_rows(name: &str, latch: &State, database: &str) -> SqlResult<Vec<Vec<Value>>> {
     let found = all().find(|(v, _)| v.name == name);
-    let database = latch.catalog.databases.get(&core.database);
+    let database = latch.catalog.databases.get(database);
     Ok(match (found, database) {
         (Some((_, rows)), Some(database)) => rows(&Source {
             catalog: &latch.catalog,

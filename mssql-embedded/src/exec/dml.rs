@@ -16,8 +16,9 @@ use crate::plan::{
 use crate::storage::{InsertOutcome, Key, Row};
 use crate::value::{CastMode, ColumnMeta, Value, cast};
 
+use super::filter::qualifies;
 use super::foreign::{check_parents, settle_children};
-use super::row::{Verb, convert, finish_row, new_row, qualifies};
+use super::row::{Verb, convert, finish_row, new_row};
 use super::{Env, QueryRun, collect_first, eval};
 
 /// What a writing statement did.

@@ -6,7 +6,7 @@ use crate::access::{Access, Latch};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, interrupt_error};
 use crate::storage::CommitSeq;
 use crate::value::Value;
 
@@ -56,6 +56,17 @@ impl<'e> Env<'_, 'e> {
             interrupted: self.interrupted,
             stats: &mut self.stats,
         })
+    }
+
+    /// Asked for every row that an operator hands on, since any loop over rows can last: now and then
+    /// lets others have the latch and asks whether to go on.
+    pub fn tick(&mut self) -> SqlResult<()> {
+        if self.latch.give_way()
+            && let Some(interrupt) = (self.interrupted)()
+        {
+            return Err(interrupt_error(interrupt));
+        }
+        Ok(())
     }
 
     /// How many rows SET ROWCOUNT lets a statement return or change.

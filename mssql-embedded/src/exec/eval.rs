@@ -1,22 +1,44 @@
-//! Expressions and conditions over the row buffers.
+//! The evaluator: expressions and conditions, wherever their rows come from.
 
 use std::cmp::Ordering;
 
 use crate::ast::CompareOp;
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::func::like::like;
+use crate::func::{Function, Signature};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
 use crate::value::{CastMode, DataType, Value, arith, cast};
 
-use super::{Env, QueryRun};
+/// What an expression reads besides its constants. A running statement has all of it; the row of an
+/// index filter has nothing but its columns and refuses the rest.
+pub trait Scope {
+    /// The value of a variable.
+    fn variable(&self, slot: usize) -> SqlResult<Value>;
+    /// The value of a slot of a query level.
+    fn column(&self, level: usize, slot: usize) -> SqlResult<Value>;
+    /// Calls a function.
+    fn call(
+        &mut self,
+        function: &Function,
+        signature: &Signature,
+        args: &[Value],
+    ) -> SqlResult<Value>;
+    /// The value of a subquery.
+    fn subquery(&mut self, query: &Query) -> SqlResult<Value>;
+    /// Whether a subquery has a row.
+    fn exists(&mut self, query: &Query) -> SqlResult<bool>;
+    /// Hands the values of a subquery of one column to `each`, until it says stop.
+    fn each_member(&mut self, query: &Query, each: &mut dyn FnMut(&Value) -> bool)
+    -> SqlResult<()>;
+}
 
 /// Computes an expression.
-pub fn eval(expr: &Scalar, env: &mut Env<'_, '_>) -> SqlResult<Value> {
+pub fn eval<S: Scope>(expr: &Scalar, scope: &mut S) -> SqlResult<Value> {
     match expr {
         Scalar::Const(v) => Ok(v.clone()),
-        Scalar::Variable(slot) => Ok(env.frame.values[*slot].clone()),
-        Scalar::Slot { level, slot } => Ok(env.rows[*level][*slot].clone()),
+        Scalar::Variable(slot) => scope.variable(*slot),
+        Scalar::Slot { level, slot } => scope.column(*level, *slot),
         Scalar::Arith {
             op,
             left,
@@ -24,18 +46,18 @@ pub fn eval(expr: &Scalar, env: &mut Env<'_, '_>) -> SqlResult<Value> {
             ty,
             ..
         } => {
-            let a = eval(left, env)?;
-            let b = eval(right, env)?;
+            let a = eval(left, scope)?;
+            let b = eval(right, scope)?;
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
             arith::binary(*op, &a, &b, ty)
         }
-        Scalar::Negate(inner, ty) => match eval(inner, env)? {
+        Scalar::Negate(inner, ty) => match eval(inner, scope)? {
             Value::Null => Ok(Value::Null),
             v => arith::negate(&v, ty),
         },
-        Scalar::BitNot(inner, ty) => match eval(inner, env)? {
+        Scalar::BitNot(inner, ty) => match eval(inner, scope)? {
             Value::Null => Ok(Value::Null),
             v => arith::bit_not(&v, ty),
         },
@@ -45,7 +67,7 @@ pub fn eval(expr: &Scalar, env: &mut Env<'_, '_>) -> SqlResult<Value> {
             to,
             style,
             try_,
-        } => eval_cast(expr, from, to, style.as_deref(), *try_, env),
+        } => eval_cast(expr, from, to, style.as_deref(), *try_, scope),
         Scalar::Call {
             function,
             args,
@@ -53,46 +75,46 @@ pub fn eval(expr: &Scalar, env: &mut Env<'_, '_>) -> SqlResult<Value> {
         } => {
             let mut values = Vec::with_capacity(args.len());
             for arg in args {
-                values.push(eval(arg, env)?);
+                values.push(eval(arg, scope)?);
             }
-            (function.eval)(env, signature, &values)
+            scope.call(function, signature, &values)
         }
         Scalar::Case { whens, otherwise } => {
             for (cond, value) in whens {
-                if test(cond, env)? == Some(true) {
-                    return eval(value, env);
+                if test(cond, scope)? == Some(true) {
+                    return eval(value, scope);
                 }
             }
-            eval(otherwise, env)
+            eval(otherwise, scope)
         }
         Scalar::Coalesce(items) => {
             for item in items {
-                let v = eval(item, env)?;
+                let v = eval(item, scope)?;
                 if !v.is_null() {
                     return Ok(v);
                 }
             }
             Ok(Value::Null)
         }
-        Scalar::Subquery(query) => eval_subquery(query, env),
+        Scalar::Subquery(query) => scope.subquery(query),
     }
 }
 
-fn eval_cast(
+fn eval_cast<S: Scope>(
     expr: &Scalar,
     from: &DataType,
     to: &DataType,
     style: Option<&Scalar>,
     try_: bool,
-    env: &mut Env<'_, '_>,
+    scope: &mut S,
 ) -> SqlResult<Value> {
-    let v = eval(expr, env)?;
+    let v = eval(expr, scope)?;
     if v.is_null() {
         return Ok(Value::Null);
     }
     let style = match style {
         None => None,
-        Some(s) => match eval(s, env)? {
+        Some(s) => match eval(s, scope)? {
             Value::Int(n) => i32::try_from(n).ok(),
             _ => return Ok(Value::Null),
         },
@@ -104,30 +126,14 @@ fn eval_cast(
     }
 }
 
-fn eval_subquery(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Value> {
-    let mut run = QueryRun::open(query, env)?;
-    let mut out = Vec::with_capacity(1);
-    if !run.next(env, &mut out)? {
-        return Ok(Value::Null);
-    }
-    let value = out.swap_remove(0);
-    if run.next(env, &mut out)? {
-        return Err(SqlError::new(
-            512,
-            "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.",
-        ));
-    }
-    Ok(value)
-}
-
 /// Tests a condition: true, false or unknown.
-pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
+pub fn test<S: Scope>(cond: &Cond, scope: &mut S) -> SqlResult<Option<bool>> {
     match cond {
         Cond::Const(b) => Ok(*b),
         Cond::And(list) => {
             let mut result = Some(true);
             for c in list {
-                match test(c, env)? {
+                match test(c, scope)? {
                     Some(false) => return Ok(Some(false)),
                     None => result = None,
                     Some(true) => {}
@@ -138,7 +144,7 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
         Cond::Or(list) => {
             let mut result = Some(false);
             for c in list {
-                match test(c, env)? {
+                match test(c, scope)? {
                     Some(true) => return Ok(Some(true)),
                     None => result = None,
                     Some(false) => {}
@@ -146,25 +152,25 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
             }
             Ok(result)
         }
-        Cond::Not(inner) => Ok(test(inner, env)?.map(|b| !b)),
+        Cond::Not(inner) => Ok(test(inner, scope)?.map(|b| !b)),
         Cond::Compare {
             op,
             left,
             right,
             ty,
         } => {
-            let a = eval(left, env)?;
+            let a = eval(left, scope)?;
             if a.is_null() {
                 return Ok(None);
             }
-            let b = eval(right, env)?;
+            let b = eval(right, scope)?;
             if b.is_null() {
                 return Ok(None);
             }
             Ok(Some(holds(*op, compare(&a, &b, ty))))
         }
-        Cond::IsNull(expr) => Ok(Some(eval(expr, env)?.is_null())),
-        Cond::InList { expr, list, ty } => test_in_list(expr, list, ty, env),
+        Cond::IsNull(expr) => Ok(Some(eval(expr, scope)?.is_null())),
+        Cond::InList { expr, list, ty } => test_in_list(expr, list, ty, scope),
         Cond::Like {
             expr,
             pattern,
@@ -172,10 +178,10 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
             collation,
             blanks,
         } => {
-            let text = eval(expr, env)?;
-            let pattern = eval(pattern, env)?;
+            let text = eval(expr, scope)?;
+            let pattern = eval(pattern, scope)?;
             let escape = match escape {
-                Some(e) => Some(eval(e, env)?),
+                Some(e) => Some(eval(e, scope)?),
                 None => None,
             };
             let (Value::Str(text), Value::Str(pattern)) = (&text, &pattern) else {
@@ -188,17 +194,14 @@ pub fn test(cond: &Cond, env: &mut Env<'_, '_>) -> SqlResult<Option<bool>> {
             };
             like(text, pattern, escape, *collation, *blanks).map(Some)
         }
-        Cond::Exists(query) => {
-            let mut run = QueryRun::open(query, env)?;
-            Ok(Some(run.advance(env)?))
-        }
+        Cond::Exists(query) => scope.exists(query).map(Some),
         Cond::Quantified {
             op,
             all,
             left,
             query,
             ty,
-        } => test_quantified(*op, *all, left, query, ty, env),
+        } => test_quantified(*op, *all, left, query, ty, scope),
     }
 }
 
@@ -214,19 +217,19 @@ pub fn holds(op: CompareOp, ordering: Ordering) -> bool {
     }
 }
 
-fn test_in_list(
+fn test_in_list<S: Scope>(
     expr: &Scalar,
     list: &[Scalar],
     ty: &DataType,
-    env: &mut Env<'_, '_>,
+    scope: &mut S,
 ) -> SqlResult<Option<bool>> {
-    let a = eval(expr, env)?;
+    let a = eval(expr, scope)?;
     if a.is_null() {
         return Ok(None);
     }
     let mut result = Some(false);
     for item in list {
-        let b = eval(item, env)?;
+        let b = eval(item, scope)?;
         if b.is_null() {
             result = None;
         } else if compare(&a, &b, ty) == Ordering::Equal {
@@ -238,27 +241,27 @@ fn test_in_list(
 
 /// `x op ANY (…)` is true if it holds for one row, `ALL` if it holds for every row; NULLs make the
 /// answer unknown where they could have decided it.
-fn test_quantified(
+fn test_quantified<S: Scope>(
     op: CompareOp,
     all: bool,
     left: &Scalar,
     query: &Query,
     ty: &DataType,
-    env: &mut Env<'_, '_>,
+    scope: &mut S,
 ) -> SqlResult<Option<bool>> {
-    let a = eval(left, env)?;
-    let mut run = QueryRun::open(query, env)?;
-    let mut out = Vec::with_capacity(1);
-    let mut unknown = false;
-    while run.next(env, &mut out)? {
-        if a.is_null() || out[0].is_null() {
+    let a = eval(left, scope)?;
+    let (mut unknown, mut decided) = (false, false);
+    scope.each_member(query, &mut |b| {
+        if a.is_null() || b.is_null() {
             unknown = true;
-            continue;
+        } else {
+            decided = holds(op, compare(&a, b, ty)) != all;
         }
-        let hit = holds(op, compare(&a, &out[0], ty));
-        if hit != all {
-            return Ok(Some(hit));
-        }
-    }
-    Ok(if unknown { None } else { Some(all) })
+        !decided
+    })?;
+    Ok(match (decided, unknown) {
+        (true, _) => Some(!all),
+        (false, true) => None,
+        (false, false) => Some(all),
+    })
 }

@@ -6,7 +6,8 @@ use crate::plan::{Cascade, Conflict, ForeignRules};
 use crate::storage::Row;
 use crate::value::Value;
 
-use super::row::{over_row, qualifies};
+use super::filter::qualifies;
+use super::row::over_row;
 use super::{Env, collect, test};
 
 /// Checks that each row refers to rows that exist.

@@ -1,21 +1,25 @@
 //! The executor: runs bound statements.
 //!
-//! `env` is what a running statement can see; `eval` computes expressions; `op` holds the query
+//! `env` is what a running statement can see; `eval` computes expressions and conditions, for statements
+//! (`scope`) and for the filters of indexes (`filter`) alike; `op` holds the query
 //! operators, one file per family; `dml` writes.
 
 mod dml;
 mod env;
 mod eval;
+mod filter;
 mod foreign;
 mod host;
 mod op;
 mod query_run;
 mod row;
+mod scope;
 mod statement;
 
 pub use dml::{DmlResult, fill_table, run_delete, run_insert, run_update};
 pub use env::Env;
 pub use eval::{eval, test};
+pub use filter::{constant, qualifies};
 pub use foreign::check_parents;
 pub use query_run::{QueryRun, collect, collect_first, collect_into};
-pub use row::{check_row, constant, convert, qualifies};
+pub use row::{check_row, convert};

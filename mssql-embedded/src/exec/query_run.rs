@@ -31,6 +31,7 @@ impl<'p> QueryRun<'p> {
 
     /// Moves to the next row without computing the outputs.
     pub fn advance(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        env.tick()?;
         lend(env, self.query.level, &mut self.buffer);
         let found = self.root.next(env);
         lend(env, self.query.level, &mut self.buffer);
@@ -39,6 +40,7 @@ impl<'p> QueryRun<'p> {
 
     /// Moves to the next row and computes the outputs into `out`.
     pub fn next(&mut self, env: &mut Env<'_, '_>, out: &mut Vec<Value>) -> SqlResult<bool> {
+        env.tick()?;
         lend(env, self.query.level, &mut self.buffer);
         let found = self.step(env, out);
         lend(env, self.query.level, &mut self.buffer);
@@ -51,6 +53,7 @@ impl<'p> QueryRun<'p> {
         env: &mut Env<'_, '_>,
         f: impl FnOnce(&mut Env<'_, '_>) -> SqlResult<T>,
     ) -> SqlResult<Option<T>> {
+        env.tick()?;
         lend(env, self.query.level, &mut self.buffer);
         let result = match self.root.next(env) {
             Ok(true) => f(env).map(Some),

@@ -2,12 +2,9 @@
 
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{ColumnSource, Cond, RowRules, Scalar};
-use crate::storage::Row;
-use crate::value::compare::compare;
-use crate::value::{CastMode, DataType, StoreTarget, Value, cast, store};
+use crate::plan::{ColumnSource, Cond, RowRules};
+use crate::value::{DataType, StoreTarget, Value, store};
 
-use super::eval::holds;
 use super::{Env, eval, test};
 
 /// The verb of the statement, for messages.
@@ -253,97 +250,4 @@ fn check_failed(table: &TableDef, index: usize, cond: &Cond, verb: Verb) -> SqlE
             table.name
         ),
     )
-}
-
-/// Whether a row belongs into an index. Filters are simple enough to be tested without an
-/// environment: comparisons of columns with constants.
-pub fn qualifies(rules: &RowRules, index: usize, row: &Row) -> SqlResult<bool> {
-    match rules.filters.get(index) {
-        Some(Some(cond)) => Ok(filter_test(cond, row)? == Some(true)),
-        _ => Ok(true),
-    }
-}
-
-fn filter_test(cond: &Cond, row: &[Value]) -> SqlResult<Option<bool>> {
-    Ok(match cond {
-        Cond::Const(b) => *b,
-        Cond::And(list) => {
-            let mut result = Some(true);
-            for c in list {
-                match filter_test(c, row)? {
-                    Some(false) => return Ok(Some(false)),
-                    None => result = None,
-                    Some(true) => {}
-                }
-            }
-            result
-        }
-        Cond::Or(list) => {
-            let mut result = Some(false);
-            for c in list {
-                match filter_test(c, row)? {
-                    Some(true) => return Ok(Some(true)),
-                    None => result = None,
-                    Some(false) => {}
-                }
-            }
-            result
-        }
-        Cond::Not(inner) => filter_test(inner, row)?.map(|b| !b),
-        Cond::IsNull(expr) => Some(filter_value(expr, row)?.is_null()),
-        Cond::Compare {
-            op,
-            left,
-            right,
-            ty,
-        } => {
-            let (a, b) = (filter_value(left, row)?, filter_value(right, row)?);
-            if a.is_null() || b.is_null() {
-                None
-            } else {
-                Some(holds(*op, compare(&a, &b, ty)))
-            }
-        }
-        Cond::InList { expr, list, ty } => {
-            let a = filter_value(expr, row)?;
-            if a.is_null() {
-                return Ok(None);
-            }
-            for item in list {
-                let b = filter_value(item, row)?;
-                if !b.is_null() && compare(&a, &b, ty).is_eq() {
-                    return Ok(Some(true));
-                }
-            }
-            Some(false)
-        }
-        _ => {
-            return Err(SqlError::unsupported(
-                "this condition in the filter of an index",
-            ));
-        }
-    })
-}
-
-/// The value of an expression without variables, such as the default of a parameter.
-pub fn constant(expr: &Scalar) -> SqlResult<Value> {
-    filter_value(expr, &[])
-}
-
-fn filter_value(expr: &Scalar, row: &[Value]) -> SqlResult<Value> {
-    match expr {
-        Scalar::Const(v) => Ok(v.clone()),
-        Scalar::Slot { slot, .. } => Ok(row.get(*slot).cloned().unwrap_or(Value::Null)),
-        Scalar::Cast { expr, from, to, .. } => match filter_value(expr, row)? {
-            Value::Null => Ok(Value::Null),
-            v => cast(&v, from, to, None, CastMode::Explicit),
-        },
-        Scalar::Negate(inner, ty) => match filter_value(inner, row)? {
-            Value::Null => Ok(Value::Null),
-            v => crate::value::arith::negate(&v, ty),
-        },
-        _ => Err(SqlError::unsupported(
-            "this expression in the filter of an index",
-        )),
-    }
 }

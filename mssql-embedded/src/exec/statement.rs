@@ -1,7 +1,7 @@
 //! The frame around one statement: its transaction, its atomicity, its locks.
 
 use crate::access::lock_object;
-use crate::catalog::ObjectId;
+use crate::catalog::{ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
 use crate::storage::{CommitSeq, Txn};
@@ -66,9 +66,9 @@ impl<'e> Env<'_, 'e> {
     ///
     /// # Errors
     ///
-    /// 3952 when the database does not allow such transactions.
-    pub fn transaction_snapshot(&mut self) -> SqlResult<CommitSeq> {
-        let database = self.latch.catalog.databases.get(&self.core.database);
+    /// 3952 when the table's database does not allow such transactions.
+    pub fn transaction_snapshot(&mut self, table: &TableDef) -> SqlResult<CommitSeq> {
+        let database = self.core.home_of(&self.latch.catalog, table);
         if let Some(database) = database.filter(|d| !d.allow_snapshot_isolation) {
             return Err(SqlError::new(
                 3952,

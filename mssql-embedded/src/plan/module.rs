@@ -25,6 +25,8 @@ pub struct Module {
     pub name: String,
     /// `schema.name` of a procedure, empty for a batch.
     pub qualified: String,
+    /// The schema of a procedure, where names without a schema are looked up first.
+    pub schema: Option<Arc<str>>,
     /// The text that the statements' offsets count in.
     text: Arc<str>,
     /// QUOTED_IDENTIFIER as captured.
@@ -50,6 +52,7 @@ impl Module {
             procedure,
             name,
             qualified: String::new(),
+            schema: None,
             text: Arc::default(),
             quoted_identifier,
             bound: Mutex::default(),
@@ -62,6 +65,15 @@ impl Module {
         Self {
             text: text.into(),
             qualified,
+            ..self
+        }
+    }
+
+    /// The same unit as a procedure of a schema.
+    #[must_use]
+    pub fn in_schema(self, schema: &str) -> Self {
+        Self {
+            schema: Some(schema.into()),
             ..self
         }
     }
@@ -88,10 +100,9 @@ impl Module {
         )
     }
 
-    /// The bound form of the statement at `offset`, if what it was bound against is unchanged.
-    pub fn bound(&self, offset: u32, against: &Against<'_>) -> Option<Arc<Bound>> {
-        let found = Arc::clone(self.bound.lock().get(&offset)?);
-        against.is_current(&found).then_some(found)
+    /// The bound form of the statement at `offset`; what it was bound against may have changed since.
+    pub fn kept(&self, offset: u32) -> Option<Arc<Bound>> {
+        self.bound.lock().get(&offset).map(Arc::clone)
     }
 
     /// Keeps a bound statement.
@@ -115,24 +126,18 @@ impl Against<'_> {
     /// Whether what a statement was bound against is unchanged. Its temporary tables must be those
     /// that the names mean to this session, for sessions share the bound statements of a procedure.
     pub fn is_current(&self, bound: &Bound) -> bool {
-        if bound.depends.is_empty() {
-            return true;
-        }
-        let Some(db) = self.catalog.databases.get(self.database) else {
-            return false;
+        let is_version = |id, version| {
+            if let Some(table) = self.temporaries.visible(self.catalog, id) {
+                return table.version == version;
+            }
+            let found = self.catalog.object(self.database, id).map(|f| f.object);
+            match found {
+                Some(Object::Table(t)) => t.version == version,
+                Some(Object::View(v)) => v.version == version,
+                Some(Object::Procedure(p)) => p.version == version,
+                Some(Object::Constraint { .. }) | None => false,
+            }
         };
-        bound
-            .depends
-            .iter()
-            .all(|(id, version)| match db.objects.get(id) {
-                Some(Object::Table(t)) => t.version == *version,
-                Some(Object::View(v)) => v.version == *version,
-                Some(Object::Procedure(p)) => p.version == *version,
-                Some(Object::Constraint { .. }) => false,
-                None => {
-                    let temporary = self.temporaries.visible(self.catalog, *id);
-                    temporary.is_some_and(|t| t.version == *version)
-                }
-            })
+        bound.depends.iter().all(|(id, v)| is_version(*id, *v))
     }
 }

@@ -39,7 +39,14 @@ pub enum Node {
     /// A table variable.
     LocalScan(Box<LocalScan>),
     /// A system view; the catalogue produces its rows.
-    SystemView { view: SystemView, base: usize },
+    SystemView {
+        /// The view.
+        view: SystemView,
+        /// The database whose objects it shows, if it is not the current one.
+        database: Option<String>,
+        /// Its first slot.
+        base: usize,
+    },
     /// `OPENJSON(json[, path])` with the default columns key, value, type (`with` is `None`), or the given ones.
     OpenJson {
         json: Scalar,

@@ -37,7 +37,8 @@ pub fn module_of(
         procedure.quoted_identifier,
     );
     let qualified = format!("{}.{}", procedure.schema, procedure.name);
-    let module = Arc::new(module.with_source(&procedure.text, qualified));
+    let module = module.with_source(&procedure.text, qualified);
+    let module = Arc::new(module.in_schema(&procedure.schema));
     core.engine
         .keep_module(procedure.id, procedure.version, &module);
     Ok(module)
@@ -48,8 +49,9 @@ pub fn module_of(
 pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Arc<Module>> {
     let engine = Arc::clone(&core.engine);
     let key = format!(
-        "{}\u{1}{}\u{1}{}",
+        "{}\u{1}{}\u{1}{}\u{1}{}",
         core.database,
+        core.user,
         u8::from(core.settings.quoted_identifier),
         text
     );
@@ -63,14 +65,12 @@ pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Ar
     };
     let batch = parse_batch(text, options)?;
     let body = Arc::new(batch.statements);
-    let latch = engine.latch();
-    let database = latch
-        .catalog
+    let catalog = engine.catalog();
+    let database = catalog
         .databases
         .get(&core.database)
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
     let variables = collect_variables(database, &params, &body)?;
-    drop(latch);
     let module = Module::new(
         params,
         body,
@@ -140,6 +140,7 @@ pub fn bind_parameter(
                 catalog,
                 database,
                 default_schema: "dbo",
+                login: "",
                 variables: &VariableMap::default(),
                 quoted_identifier: true,
                 temporaries: crate::catalog::TemporaryTables::none(),

@@ -1,8 +1,8 @@
 //! Who may log in, and which databases a login may enter.
 
 use crate::access::Latch;
-use crate::catalog::Database;
-use crate::context::Core;
+use crate::catalog::database_user;
+use crate::context::{Core, no_access, no_database};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
 
@@ -68,43 +68,14 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity
     })
 }
 
-/// The user of a login in a database: dbo for a sysadmin, guest only in master.
-pub fn database_user(database: &Database, login: &str, sysadmin: bool) -> Option<i32> {
-    if sysadmin {
-        return Some(1);
-    }
-    let mapped = database
-        .principals
-        .values()
-        .find(|p| !p.role && p.login.as_deref().is_some_and(|l| fold(l) == fold(login)));
-    match mapped {
-        Some(p) => Some(p.id),
-        None if fold(&database.name) == "master" => Some(2),
-        None => None,
-    }
-}
-
 /// Makes a database current; new and old name.
 pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(String, String)> {
     let key = fold(name);
     let Some(database) = latch.catalog.databases.get(&key) else {
-        return Err(SqlError::new(
-            911,
-            format!(
-                "Database '{name}' does not exist. Make sure that the name is entered correctly."
-            ),
-        ));
+        return Err(no_database(name));
     };
     let Some(user) = database_user(database, &core.login, core.sysadmin) else {
-        return Err(SqlError::with(
-            916,
-            14,
-            1,
-            format!(
-                "The server principal \"{}\" is not able to access the database \"{name}\" under the current security context.",
-                core.login
-            ),
-        ));
+        return Err(no_access(&core.login, name));
     };
     let old = latch
         .catalog
@@ -116,7 +87,4 @@ pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(
     Ok((database.name.clone(), old))
 }
 
-/// Names of logins and databases, which the server's case-insensitive collation compares.
-pub fn fold(name: &str) -> String {
-    name.to_lowercase()
-}
+pub use crate::catalog::server_fold as fold;

@@ -1,6 +1,6 @@
 //! The permissions a statement needs: EXECUTE with ownership chaining, SELECT and the like.
 
-use crate::catalog::{ObjectId, permission};
+use crate::catalog::{ObjectId, permission, server_fold};
 use crate::context::Core;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -18,40 +18,40 @@ pub fn owner_of(latch: &State, core: &Core, schema: i32) -> Option<i32> {
 
 /// Checks what a statement needs; objects of the running procedure's owner need nothing.
 pub fn check(required: &[Required], env: &Env<'_, '_>) -> SqlResult<()> {
-    if required.is_empty() || env.core.sysadmin || env.frame.user == 1 {
+    if required.is_empty() || env.core.sysadmin {
         return Ok(());
     }
     for item in required {
-        check_one(item.object, item.permission, env.frame.chain_owner, env)?;
+        check_one(item.object, item.permission, env)?;
     }
     Ok(())
 }
 
 /// Checks EXECUTE on a procedure.
-pub fn check_execute(object: ObjectId, _owner: Option<i32>, env: &Env<'_, '_>) -> SqlResult<()> {
-    if env.core.sysadmin || env.frame.user == 1 {
+pub fn check_execute(object: ObjectId, env: &Env<'_, '_>) -> SqlResult<()> {
+    if env.core.sysadmin {
         return Ok(());
     }
-    check_one(object, "EXECUTE", env.frame.chain_owner, env)
+    check_one(object, "EXECUTE", env)
 }
 
-fn check_one(
-    object: ObjectId,
-    needed: &str,
-    chain_owner: Option<i32>,
-    env: &Env<'_, '_>,
-) -> SqlResult<()> {
-    let Some(database) = env.latch.catalog.databases.get(&env.core.database) else {
+/// In another database it is the login's user there who needs the permission, and no ownership chain
+/// reaches across.
+fn check_one(object: ObjectId, needed: &str, env: &Env<'_, '_>) -> SqlResult<()> {
+    let Some(found) = env.latch.catalog.object(&env.core.database, object) else {
         return Ok(());
     };
-    let Some(found) = database.objects.get(&object) else {
-        return Ok(());
-    };
-    let owner = database.schema_owner(found.schema_id());
-    if chain_owner == Some(owner) {
+    let (database, found) = (found.database, found.object);
+    let key = server_fold(&database.name);
+    let user = crate::context::user_in(&env.latch.catalog, &key, env.core, env.frame)?;
+    if user == 1 {
         return Ok(());
     }
-    if permission::has(database, env.frame.user, found, needed) {
+    let owner = database.schema_owner(found.schema_id());
+    if key == env.core.database && env.frame.chain_owner == Some(owner) {
+        return Ok(());
+    }
+    if permission::has(database, user, found, needed) {
         return Ok(());
     }
     let schema = database

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::access::Latch;
 use crate::ast::{Stmt, StmtKind};
+use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
 use crate::error::SqlResult;
 use crate::plan::Module;
@@ -20,27 +20,27 @@ pub fn check(
     list: &[Stmt],
     core: &Core,
     frame: &Frame,
-    latch: &Latch<'_>,
+    catalog: &Catalog,
 ) -> SqlResult<()> {
     for stmt in list {
         match &stmt.kind {
-            StmtKind::Block(inner) => check(module, inner, core, frame, latch)?,
+            StmtKind::Block(inner) => check(module, inner, core, frame, catalog)?,
             StmtKind::TryCatch { body, handler } => {
-                check(module, body, core, frame, latch)?;
-                check(module, handler, core, frame, latch)?;
+                check(module, body, core, frame, catalog)?;
+                check(module, handler, core, frame, catalog)?;
             }
             StmtKind::If {
                 then, otherwise, ..
             } => {
-                bind(module, stmt, core, frame, latch)?;
-                check(module, std::slice::from_ref(then), core, frame, latch)?;
+                bind(module, stmt, core, frame, catalog)?;
+                check(module, std::slice::from_ref(then), core, frame, catalog)?;
                 if let Some(other) = otherwise {
-                    check(module, std::slice::from_ref(other), core, frame, latch)?;
+                    check(module, std::slice::from_ref(other), core, frame, catalog)?;
                 }
             }
             StmtKind::While { body, .. } => {
-                bind(module, stmt, core, frame, latch)?;
-                check(module, std::slice::from_ref(body), core, frame, latch)?;
+                bind(module, stmt, core, frame, catalog)?;
+                check(module, std::slice::from_ref(body), core, frame, catalog)?;
             }
             StmtKind::Break
             | StmtKind::Continue
@@ -48,7 +48,7 @@ pub fn check(
             | StmtKind::Label(_)
             | StmtKind::Ddl(_)
             | StmtKind::Use(_) => {}
-            _ => bind(module, stmt, core, frame, latch)?,
+            _ => bind(module, stmt, core, frame, catalog)?,
         }
     }
     Ok(())
@@ -59,15 +59,13 @@ fn bind(
     stmt: &Stmt,
     core: &Core,
     frame: &Frame,
-    latch: &Latch<'_>,
+    catalog: &Catalog,
 ) -> SqlResult<()> {
-    if module
-        .bound(stmt.pos.offset, &core.against(latch))
-        .is_some()
-    {
+    let kept = module.kept(stmt.pos.offset);
+    if kept.is_some_and(|bound| core.against(catalog).is_current(&bound)) {
         return Ok(());
     }
-    match bind_one(stmt, module, core, frame, latch) {
+    match bind_one(stmt, module, core, frame, catalog) {
         Ok(bound) => {
             module.keep(stmt.pos.offset, Arc::new(bound));
             Ok(())

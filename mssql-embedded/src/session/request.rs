@@ -352,8 +352,7 @@ impl Interp<'_> {
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a
     /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
     pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
-        let engine = Arc::clone(&self.core.engine);
-        let latch = engine.latch();
-        super::precompile::check(module, &module.body, self.core, frame, &latch)
+        let catalog = self.core.engine.catalog();
+        super::precompile::check(module, &module.body, self.core, frame, &catalog)
     }
 }

@@ -1,7 +1,9 @@
 //! What the latch protects.
 
+use std::sync::Arc;
+
 use super::Store;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Database};
 use crate::lock::LockManager;
 
 /// What all sessions share and only the holder of the latch may touch: a transaction changes all
@@ -9,7 +11,7 @@ use crate::lock::LockManager;
 #[derive(Debug, Default)]
 pub struct State {
     /// Definitions.
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     /// Rows.
     pub store: Store,
     /// Who holds and awaits what.
@@ -18,6 +20,17 @@ pub struct State {
 }
 
 impl State {
+    /// The definitions, to be changed. Whoever keeps the catalogue as it was is not disturbed.
+    pub fn catalog_mut(&mut self) -> &mut Catalog {
+        Arc::make_mut(&mut self.catalog)
+    }
+
+    /// A database by its folded name, to be changed.
+    pub fn database_mut(&mut self, key: &str) -> Option<&mut Database> {
+        let found = self.catalog_mut().databases.get_mut(key);
+        found.map(Arc::make_mut)
+    }
+
     /// A version number no definition had before.
     pub fn next_version(&mut self) -> u64 {
         self.versions += 1;

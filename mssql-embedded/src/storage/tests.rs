@@ -152,10 +152,10 @@ fn a_rebuild_that_fails_changes_nothing() {
 fn catalogue_hooks_run_backwards_with_the_data() {
     let table = keyed(vec![]);
     let (mut state, mut txn) = filled(&table, &[]);
-    txn.on_rollback(|state| state.catalog.next_object_id *= 2);
-    txn.on_rollback(|state| state.catalog.next_object_id = 21);
+    txn.on_rollback(|state| state.catalog_mut().next_object_id *= 2);
+    txn.on_rollback(|state| state.catalog_mut().next_object_id = 21);
     let mark = txn.mark(&state);
-    txn.on_rollback(|state| state.catalog.next_object_id = 1000);
+    txn.on_rollback(|state| state.catalog_mut().next_object_id = 1000);
     txn.rollback_to(&mut state, mark);
     assert_eq!(state.catalog.next_object_id, 1000);
     txn.rollback(&mut state);

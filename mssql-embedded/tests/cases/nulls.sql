@@ -84,3 +84,27 @@ SELECT 1 AS a WHERE 5 BETWEEN NULL AND 10;
 -- case: exists_minds_rows_not_values
 SELECT 1 AS a WHERE EXISTS (SELECT NULL);
 -- expect row: 1
+
+-- case: in_with_a_null_in_a_check
+CREATE TABLE [$(s)].t (a INT CHECK (a NOT IN (1, NULL)), b INT CHECK (b IN (1, NULL)));
+INSERT [$(s)].t VALUES (2, 2), (NULL, NULL);
+SELECT COUNT(*) AS n FROM [$(s)].t;
+-- expect row: 2
+GO
+INSERT [$(s)].t VALUES (1, 1);
+-- expect error 547 16 0 conflicted with the CHECK constraint
+
+-- case: not_in_is_unknown_next_to_a_null
+SELECT x, CASE WHEN x IN (1, NULL) THEN 'in' WHEN x NOT IN (1, NULL) THEN 'out' ELSE 'unknown' END AS r
+FROM (VALUES (1), (2), (NULL)) v(x) ORDER BY x;
+-- expect row: NULL | 'unknown'
+-- expect row: 1 | 'in'
+-- expect row: 2 | 'unknown'
+
+-- case: not_in_is_unknown_next_to_a_null_of_a_subquery
+SELECT x, CASE WHEN x IN (SELECT y FROM (VALUES (1), (NULL)) w(y)) THEN 'in'
+    WHEN x NOT IN (SELECT y FROM (VALUES (1), (NULL)) w(y)) THEN 'out' ELSE 'unknown' END AS r
+FROM (VALUES (1), (2), (NULL)) v(x) ORDER BY x;
+-- expect row: NULL | 'unknown'
+-- expect row: 1 | 'in'
+-- expect row: 2 | 'unknown'

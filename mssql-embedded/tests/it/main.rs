@@ -1,6 +1,7 @@
 //! The engine as clients see it: real connections, real locks, and the tester's controls.
 
 mod controls;
+mod endless;
 mod locks;
 mod readme;
 mod support;

@@ -41,6 +41,7 @@ fn a_variable_is_unknown_before_its_declaration() {
         catalog: &catalog,
         database,
         default_schema: "dbo",
+        login: "",
         variables: &variables,
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),

@@ -62,7 +62,9 @@ fn catalog() -> Catalog {
         }
     }
     let mut catalog = Catalog::default();
-    catalog.databases.insert("db".to_owned(), database);
+    catalog
+        .databases
+        .insert("db".to_owned(), Arc::new(database));
     catalog
 }
 
@@ -134,6 +136,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         catalog: &catalog,
         database,
         default_schema: "dbo",
+        login: "",
         variables: &variables,
         quoted_identifier,
         temporaries: crate::catalog::TemporaryTables::none(),

@@ -49,6 +49,7 @@ impl Operator for Loop<'_> {
         loop {
             if let Some((right, matched)) = &mut self.current {
                 while right.next(env)? {
+                    env.tick()?;
                     if match self.on {
                         Some(cond) => test(cond, env)? == Some(true),
                         None => true,
@@ -67,6 +68,7 @@ impl Operator for Loop<'_> {
             if !self.left.next(env)? {
                 return Ok(false);
             }
+            env.tick()?;
             self.current = Some((open(self.right, self.level, env)?, false));
         }
     }
@@ -148,6 +150,7 @@ impl Operator for Hash<'_> {
                 let rows = self.table.get(&current.key).unwrap_or(&empty);
                 while let Some(row) = rows.get(current.position) {
                     current.position += 1;
+                    env.tick()?;
                     env.rows[self.level][self.join.right_slots.clone()].clone_from_slice(row);
                     let hit = match &self.join.residual {
                         Some(cond) => test(cond, env)? == Some(true),
@@ -237,6 +240,7 @@ impl Operator for Full<'_> {
         loop {
             if let Some((mut i, mut matched)) = self.position.take() {
                 while i < self.right.len() {
+                    env.tick()?;
                     env.rows[self.level][self.right_slots.clone()]
                         .clone_from_slice(&self.right[i].0);
                     i += 1;

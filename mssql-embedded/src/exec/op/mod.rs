@@ -32,7 +32,14 @@ pub fn open<'p>(
         Node::Values { rows, base } => Box::new(source::Values::new(rows, *base, level)),
         Node::Scan(scan) => Box::new(scan::TableScan::open(scan, level, env)?),
         Node::LocalScan(scan) => Box::new(scan::LocalTableScan::open(scan, level, env)?),
-        Node::SystemView { view, base } => Box::new(scan::system_view(view, *base, level, env)?),
+        Node::SystemView {
+            view,
+            database,
+            base,
+        } => {
+            let database = database.as_deref();
+            Box::new(scan::system_view(view, database, *base, level, env)?)
+        }
         Node::OpenJson {
             json,
             path,
@@ -173,6 +180,7 @@ impl Operator for Rows {
         let Some(row) = self.rows.next() else {
             return Ok(false);
         };
+        env.tick()?;
         let buffer = &mut env.rows[self.level];
         for (i, value) in row.into_iter().enumerate() {
             buffer[self.base + i] = value;

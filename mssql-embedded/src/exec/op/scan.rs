@@ -23,7 +23,7 @@ pub struct TableScan<'p> {
 impl<'p> TableScan<'p> {
     /// Computes the bounds and opens the cursor; nothing is locked before the first row is asked for.
     pub fn open(scan: &'p Scan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
-        let mode = read_mode(&scan.hints, scan.purpose, env)?;
+        let mode = read_mode(scan, env)?;
         let bounds = match scan.path {
             AccessPath::Heap => Some((Bound::Unbounded, Bound::Unbounded)),
             AccessPath::Index(index) => bounds(&scan.table, index, &scan.seek, env)?,
@@ -124,7 +124,8 @@ fn bound(
 }
 
 /// The locks of a table access, from isolation level, hints and purpose.
-fn read_mode(hints: &Hints, purpose: Purpose, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
+fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
+    let (hints, purpose) = (&scan.hints, scan.purpose);
     let level = env.core.settings.isolation;
     let serializable = hints.holdlock || level == IsolationLevel::Serializable && !weaker(hints);
     let repeatable =
@@ -134,7 +135,7 @@ fn read_mode(hints: &Hints, purpose: Purpose, env: &mut Env<'_, '_>) -> SqlResul
     }
     // Also before a change: it must notice what others changed since.
     let past = match level {
-        IsolationLevel::Snapshot => Some(env.transaction_snapshot()?),
+        IsolationLevel::Snapshot => Some(env.transaction_snapshot(&scan.table)?),
         _ => None,
     };
     let lock = if hints.xlock || hints.tablockx {
@@ -145,7 +146,9 @@ fn read_mode(hints: &Hints, purpose: Purpose, env: &mut Env<'_, '_>) -> SqlResul
         ReadLock::None
     } else if let Some(past) = past.filter(|_| !stronger(hints)) {
         ReadLock::Snapshot(past)
-    } else if env.core.reads_versions(&env.latch) && !locks(hints, serializable, repeatable) {
+    } else if env.core.reads_versions(&env.latch, &scan.table)
+        && !locks(hints, serializable, repeatable)
+    {
         ReadLock::Snapshot(env.statement_snapshot()?)
     } else {
         ReadLock::Shared
@@ -227,6 +230,7 @@ impl Operator for LocalTableScan<'_> {
         };
         let scan = self.scan;
         while let Some(Found { row, locator }) = cursor.next(&env.frame.tables[scan.variable]) {
+            env.tick()?;
             env.stats.rows_read += 1;
             let buffer = &mut env.rows[self.level];
             for (i, value) in row.iter().enumerate() {
@@ -247,10 +251,16 @@ impl Operator for LocalTableScan<'_> {
 /// The rows of a system view.
 pub fn system_view(
     view: &SystemView,
+    database: Option<&str>,
     base: usize,
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let rows = crate::dictionary::system_rows(view.name, &env.latch, env.core)?;
+    let database = match database {
+        Some(other) => crate::catalog::server_fold(other),
+        None => env.core.database.clone(),
+    };
+    crate::context::user_in(&env.latch.catalog, &database, env.core, env.frame)?;
+    let rows = crate::dictionary::system_rows(view.name, &env.latch, &database)?;
     Ok(Rows::new(rows, base, level))
 }

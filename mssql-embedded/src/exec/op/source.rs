@@ -52,6 +52,7 @@ impl Operator for Values<'_> {
         let Some(row) = self.rows.next() else {
             return Ok(false);
         };
+        env.tick()?;
         for (i, expr) in row.iter().enumerate() {
             let value = eval(expr, env)?;
             env.set_slot(self.level, self.base + i, value);

@@ -18,22 +18,22 @@ impl Env<'_, '_> {
             .catalog
             .databases
             .get(&self.core.database)
+            .map(AsRef::as_ref)
             .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
     }
 
     /// The current database, to be changed.
     pub fn database_mut(&mut self) -> SqlResult<&mut Database> {
         self.latch
-            .catalog
-            .databases
-            .get_mut(&self.core.database)
+            .database_mut(&self.core.database)
             .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
     }
 
     /// A new object id.
     pub fn new_object_id(&mut self) -> ObjectId {
-        self.latch.catalog.next_object_id += 1;
-        self.latch.catalog.next_object_id
+        let catalog = self.latch.catalog_mut();
+        catalog.next_object_id += 1;
+        catalog.next_object_id
     }
 
     /// Remembers how to take a change of the current database back.
@@ -43,7 +43,7 @@ impl Env<'_, '_> {
     ) -> SqlResult<()> {
         let name = self.core.database.clone();
         self.access()?.txn.on_rollback(move |state| {
-            if let Some(database) = state.catalog.databases.get_mut(&name) {
+            if let Some(database) = state.database_mut(&name) {
                 undo(database);
             }
         });
@@ -151,6 +151,7 @@ impl Env<'_, '_> {
             catalog: &self.latch.catalog,
             database: self.database()?,
             default_schema: "dbo",
+            login: "",
             variables: &variables,
             quoted_identifier: true,
             temporaries: crate::catalog::TemporaryTables::none(),
@@ -169,6 +170,7 @@ impl Env<'_, '_> {
             catalog: &self.latch.catalog,
             database: self.database()?,
             default_schema: "dbo",
+            login: "",
             variables: &variables,
             quoted_identifier: true,
             temporaries: crate::catalog::TemporaryTables::none(),

@@ -1,5 +1,7 @@
 //! CREATE, ALTER and DROP DATABASE.
 
+use std::sync::Arc;
+
 use crate::ast::{DatabaseSetting, Ident, ObjectName};
 use crate::catalog::Database;
 use crate::error::{SqlError, SqlResult};
@@ -64,10 +66,9 @@ pub fn create(name: &Ident, collate: Option<&Ident>, env: &mut Env<'_, '_>) -> S
         .unwrap_or(0)
         .max(LAST_SYSTEM_DATABASE)
         + 1;
-    env.latch
-        .catalog
-        .databases
-        .insert(key, Database::new(id, &name.name, collation));
+    let database = Database::new(id, &name.name, collation);
+    let databases = &mut env.latch.catalog_mut().databases;
+    databases.insert(key, Arc::new(database));
     Ok(())
 }
 
@@ -101,7 +102,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             format!("Cannot drop database \"{text}\" because it is currently in use."),
         ));
     }
-    let Some(database) = env.latch.catalog.databases.remove(&key) else {
+    let Some(database) = env.latch.catalog_mut().databases.remove(&key) else {
         if if_exists {
             return Ok(());
         }
@@ -136,7 +137,7 @@ pub fn alter(
     require_sysadmin(env, "ALTER DATABASE")?;
     outside_transaction(env, "ALTER DATABASE")?;
     let key = name.map_or_else(|| env.core.database.clone(), |n| fold(&n.name));
-    let Some(database) = env.latch.catalog.databases.get_mut(&key) else {
+    let Some(database) = env.latch.database_mut(&key) else {
         let text = name.map_or("", |n| n.name.as_str());
         return Err(SqlError::with(
             5011,

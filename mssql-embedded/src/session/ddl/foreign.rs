@@ -86,6 +86,7 @@ pub fn check_rows(table: &Arc<TableDef>, first: usize, env: &mut Env<'_, '_>) ->
         catalog: &env.latch.catalog,
         database: env.database()?,
         default_schema: "dbo",
+        login: "",
         variables: &variables,
         quoted_identifier: true,
         temporaries: TemporaryTables::none(),

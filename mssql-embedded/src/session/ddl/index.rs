@@ -13,7 +13,7 @@ use super::alter::{next, rebuild};
 use super::table::{put_table, shown};
 
 fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
-    match crate::context::resolve_object(&env.latch, env.core, env.frame, name)? {
+    match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
         Some(Object::Table(t)) => Ok(Arc::clone(t)),
         _ => Err(SqlError::with(
             1088,

@@ -21,19 +21,19 @@ pub use into::run as select_into;
 pub use principal::alter_role;
 pub use temporary::drop_all as drop_temporaries;
 
-use crate::ast::{Ddl, DropKind, Stmt};
+use crate::ast::{Ddl, DropKind};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
 /// Runs a definition.
-pub fn run(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+pub fn run(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     if temporary::concerns(ddl) {
-        return temporary::in_tempdb(env, |env| define(ddl, stmt, env));
+        return temporary::in_tempdb(env, |env| define(ddl, env));
     }
-    define(ddl, stmt, env)
+    define(ddl, env)
 }
 
-fn define(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     match ddl {
         Ddl::CreateSchema { name, owner } => schema::create(name, owner.as_ref(), env),
         Ddl::CreateTable {
@@ -43,7 +43,7 @@ fn define(ddl: &Ddl, stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
         } => table::create(name, columns, constraints, env),
         Ddl::AlterTable { name, action } => table::alter(name, action, env),
         Ddl::CreateIndex(index) => index::create(index, env),
-        Ddl::CreateProcedure(procedure) => procedure::create(procedure, stmt, env),
+        Ddl::CreateProcedure(procedure) => procedure::create(procedure, env),
         Ddl::CreateView { .. } => procedure::create_view(ddl, env),
         Ddl::Drop {
             kind,

@@ -125,7 +125,7 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<(u8,
             None => Err(missing("schema", &name.name)),
         },
         Some(Securable::Object(name)) => {
-            match crate::context::resolve_object(&env.latch, env.core, env.frame, name)? {
+            match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
                 Some(object) => Ok((1, object.id())),
                 None => {
                     let text = name.parts.last().map_or("", |p| p.name.as_str());

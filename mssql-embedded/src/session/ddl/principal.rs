@@ -40,7 +40,7 @@ pub fn create_login(
 ) -> SqlResult<()> {
     require_server("CREATE LOGIN", env)?;
     let key = fold(&name.name);
-    let catalog = &mut env.latch.catalog;
+    let catalog = env.latch.catalog_mut();
     if catalog.logins.contains_key(&key) {
         return Err(SqlError::with(
             15025,
@@ -62,7 +62,7 @@ pub fn create_login(
         },
     );
     env.access()?.txn.on_rollback(move |state| {
-        state.catalog.logins.remove(&key);
+        state.catalog_mut().logins.remove(&key);
     });
     Ok(())
 }
@@ -71,7 +71,7 @@ pub fn create_login(
 pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_server("ALTER LOGIN", env)?;
     let key = fold(&name.name);
-    let Some(login) = env.latch.catalog.logins.get_mut(&key) else {
+    let Some(login) = env.latch.catalog_mut().logins.get_mut(&key) else {
         return Err(missing("alter", "login", &name.name));
     };
     let previous = login.clone();
@@ -91,7 +91,7 @@ pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) ->
         }
     }
     env.access()?.txn.on_rollback(move |state| {
-        state.catalog.logins.insert(key, previous);
+        state.catalog_mut().logins.insert(key, previous);
     });
     Ok(())
 }
@@ -101,11 +101,11 @@ pub fn drop_login(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_server("DROP LOGIN", env)?;
     let text = last(name);
     let key = fold(&text);
-    let Some(login) = env.latch.catalog.logins.remove(&key) else {
+    let Some(login) = env.latch.catalog_mut().logins.remove(&key) else {
         return Err(missing("drop", "login", &text));
     };
     env.access()?.txn.on_rollback(move |state| {
-        state.catalog.logins.insert(key, login);
+        state.catalog_mut().logins.insert(key, login);
     });
     Ok(())
 }
@@ -303,12 +303,12 @@ pub fn alter_server_role(
         )));
     }
     let key = fold(&member.name);
-    let Some(login) = env.latch.catalog.logins.get_mut(&key) else {
+    let Some(login) = env.latch.catalog_mut().logins.get_mut(&key) else {
         return Err(missing("add", "principal", &member.name));
     };
     let previous = std::mem::replace(&mut login.sysadmin, add_member);
     env.access()?.txn.on_rollback(move |state| {
-        if let Some(login) = state.catalog.logins.get_mut(&key) {
+        if let Some(login) = state.catalog_mut().logins.get_mut(&key) {
             login.sysadmin = previous;
         }
     });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{CreateProcedure, Ddl, DropKind, ObjectName, Stmt};
+use crate::ast::{CreateProcedure, Ddl, DropKind, ObjectName};
 use crate::catalog::{Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
@@ -11,7 +11,7 @@ use crate::plan::Module;
 use crate::session::{bind_parameter, collect_variables};
 
 /// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
-pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
+pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let (schema_id, schema, name) = env.target_schema(&create.name)?;
     let existing = existing(schema_id, &name, env)?;
     let previous = match &existing {
@@ -49,15 +49,24 @@ pub fn create(create: &CreateProcedure, _stmt: &Stmt, env: &mut Env<'_, '_>) -> 
         .map(|p| bind_parameter(&env.latch.catalog, database, p))
         .collect::<SqlResult<Vec<_>>>()?;
     let variables = Arc::new(collect_variables(database, &params, &create.body)?);
-    let module = Arc::new(Module::new(
+    let module = Module::new(
         params.clone(),
         Arc::clone(&create.body),
         variables,
         previous.as_ref().map_or(0, |p| p.id),
         name.clone(),
         env.core.settings.quoted_identifier,
-    ));
+    );
+    let module = Arc::new(module.in_schema(&schema));
     check_body(&module, env)?;
+    // Others have had the latch meanwhile.
+    let version = |object: Option<Object>| match object {
+        Some(Object::Procedure(p)) => Some(p.version),
+        _ => None,
+    };
+    if version(self::existing(schema_id, &name, env)?) != previous.as_ref().map(|p| p.version) {
+        return self::create(create, env);
+    }
     let now = env.latch.clock().unix_ms();
     let id = match &previous {
         Some(p) => p.id,
@@ -86,9 +95,12 @@ fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Obje
     Ok(id.and_then(|id| database.objects.get(id)).cloned())
 }
 
-fn check_body(module: &Arc<Module>, env: &Env<'_, '_>) -> SqlResult<()> {
+fn check_body(module: &Arc<Module>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let frame: Frame = crate::session::interp::call::new_frame(module, 1, env.frame.user);
-    crate::session::precompile::check(module, &module.body, env.core, &frame, &env.latch)
+    let catalog = Arc::clone(&env.latch.catalog);
+    // Binding may take its time, and nothing has been changed yet.
+    env.latch.release();
+    crate::session::precompile::check(module, &module.body, env.core, &frame, &catalog)
 }
 
 /// CREATE [OR ALTER] VIEW, ALTER VIEW.
@@ -147,7 +159,7 @@ pub fn drop(
     if_exists: bool,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
     let found = found.filter(|o| match kind {
         DropKind::Procedure => matches!(o, Object::Procedure(_)),
         _ => matches!(o, Object::View(_)),

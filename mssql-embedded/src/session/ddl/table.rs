@@ -141,7 +141,7 @@ pub fn alter(name: &ObjectName, action: &AlterTable, env: &mut Env<'_, '_>) -> S
 
 /// The table of this name; 4902 when there is none.
 fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
-    match crate::context::resolve_object(&env.latch, env.core, env.frame, name)? {
+    match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
         Some(Object::Table(t)) => Ok(Arc::clone(t)),
         _ => Err(SqlError::with(
             4902,
@@ -163,7 +163,7 @@ pub fn shown(name: &ObjectName) -> String {
 
 /// DROP TABLE.
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
     let Some(Object::Table(table)) = found else {
         if if_exists && found.is_none() {
             return Ok(());
@@ -213,7 +213,7 @@ fn constraint_ids(table: &TableDef) -> Vec<i32> {
 
 /// TRUNCATE TABLE.
 pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch, env.core, env.frame, name)?;
+    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
     let Some(Object::Table(table)) = found else {
         return Err(SqlError::with(
             4701,

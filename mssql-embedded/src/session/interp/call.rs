@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
-use crate::catalog::Param;
-use crate::context::{Frame, resolve_procedure};
+use crate::catalog::{Object, Param, ProcedureDef, dotted, server_fold};
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Module;
 use crate::session::{Done, DoneKind, RpcParam, module_of, text_of};
@@ -179,16 +179,52 @@ impl Interp<'_> {
     ) -> Result<Returned, Failure> {
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
-        let Some(procedure) = resolve_procedure(&latch, self.core, caller, name)? else {
+        let names = crate::context::names(&latch.catalog, self.core, caller)?;
+        let home = names.database_of(name)?;
+        let home = home.ok_or_else(|| unknown_procedure(&dotted(name)))?;
+        let found = match names.object(name)?.map(|found| found.object) {
+            Some(Object::Procedure(procedure)) => Some(Arc::clone(procedure)),
+            _ => None,
+        };
+        if home.id == names.database.id {
             drop(latch);
+            return self.call_here(name, found, args, caller);
+        }
+        let key = server_fold(&home.name);
+        let user = crate::context::user_in(&latch.catalog, &key, self.core, caller)?;
+        drop(latch);
+        // The procedure runs in its own database, as the login's user there; no ownership chain
+        // reaches into it.
+        let database = std::mem::replace(&mut self.core.database, key);
+        let users = (self.core.user, caller.user);
+        (self.core.user, caller.user) = (user, user);
+        let chain_owner = caller.chain_owner.take();
+        let outcome = self.call_here(name, found, args, caller);
+        caller.chain_owner = chain_owner;
+        (self.core.user, caller.user) = users;
+        self.core.database = database;
+        outcome
+    }
+
+    /// Calls a procedure of the current database, or of the system when there is none of that name.
+    fn call_here(
+        &mut self,
+        name: &ObjectName,
+        found: Option<Arc<ProcedureDef>>,
+        args: Vec<Argument>,
+        caller: &mut Frame,
+    ) -> Result<Returned, Failure> {
+        let Some(procedure) = found else {
             return self.system_procedure(name, args, caller);
         };
+        let engine = Arc::clone(&self.core.engine);
+        let latch = engine.latch();
         let module = module_of(&latch, &procedure, self.core)?;
         let owner = crate::session::permission::owner_of(&latch, self.core, procedure.schema_id);
         drop(latch);
         let (object, version) = (procedure.id, procedure.version);
         self.within(engine.latch(), caller, |env| {
-            crate::session::permission::check_execute(object, owner, env)?;
+            crate::session::permission::check_execute(object, env)?;
             env.lock_schemas(&[(object, version)])
         })?;
         if self.core.nest_level >= MAX_NESTING {
@@ -309,6 +345,7 @@ pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
         scope_identity: Value::Null,
         procedure: module.procedure,
         procedure_name: module.qualified.clone(),
+        schema: module.schema.clone(),
         chain_owner: None,
         user,
         depth,

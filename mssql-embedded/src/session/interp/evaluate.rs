@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::access::Latch;
 use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
 use crate::bind::{self, BindContext};
+use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -13,6 +14,10 @@ use crate::plan::{Bound, Module};
 
 use super::errors::Origin;
 use super::{Failure, Interp};
+
+/// How often a statement is bound before it is given up: somebody redefines its objects faster than it can
+/// lock them.
+const BINDINGS: usize = 100;
 
 impl Interp<'_> {
     /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
@@ -26,13 +31,23 @@ impl Interp<'_> {
     ) -> Result<T, Failure> {
         let engine = Arc::clone(&self.core.engine);
         let mut f = Some(f);
-        loop {
-            let latch = engine.latch();
-            let bound = self.bound(stmt, module, frame, &latch)?;
-            let outcome = self.within(latch, frame, |env| {
+        let mut kept = module.kept(stmt.pos.offset);
+        for _ in 0..BINDINGS {
+            let bound = match kept.take() {
+                Some(bound) => bound,
+                None => self.bind_anew(stmt, module, frame)?,
+            };
+            // A statement that depends on nothing need not look at the catalogue.
+            let current = |env: &Env<'_, '_>| {
+                bound.depends.is_empty() || env.core.against(&env.latch.catalog).is_current(&bound)
+            };
+            let outcome = self.within(engine.latch(), frame, |env| {
+                if !current(env) {
+                    return Ok(None);
+                }
                 env.lock_schemas(&bound.depends)?;
                 // Waiting for another session's DDL may have outdated the plan: bind anew.
-                if !env.core.against(&env.latch).is_current(&bound) {
+                if !current(env) {
                     return Ok(None);
                 }
                 crate::session::permission::check(&bound.requires, env)?;
@@ -44,20 +59,25 @@ impl Interp<'_> {
             if let Some(value) = outcome {
                 return Ok(value);
             }
+            self.go_on()?;
         }
+        Err(SqlError::new(
+            2801,
+            "The definition of an object has changed since it was compiled, again and again.",
+        )
+        .into())
     }
 
-    fn bound(
+    /// Binds a statement against the catalogue as it is now. The latch is not held meanwhile: binding
+    /// may take its time, and whether the plan is still current is seen when it runs.
+    fn bind_anew(
         &self,
         stmt: &Stmt,
         module: &Module,
         frame: &Frame,
-        latch: &Latch<'_>,
     ) -> Result<Arc<Bound>, Failure> {
-        if let Some(bound) = module.bound(stmt.pos.offset, &self.core.against(latch)) {
-            return Ok(bound);
-        }
-        let bound = bind_one(stmt, module, self.core, frame, latch)
+        let catalog = self.core.engine.catalog();
+        let bound = bind_one(stmt, module, self.core, frame, &catalog)
             .map_err(|e| Failure::Error(e, Origin::Compile))?;
         let bound = Arc::new(bound);
         module.keep(stmt.pos.offset, Arc::clone(&bound));
@@ -99,18 +119,19 @@ pub fn bind_one(
     module: &Module,
     core: &Core,
     frame: &Frame,
-    latch: &Latch<'_>,
+    catalog: &Catalog,
 ) -> SqlResult<Bound> {
-    let Some(database) = latch.catalog.databases.get(&core.database) else {
+    let Some(database) = catalog.databases.get(&core.database) else {
         return Err(SqlError::new(
             911,
             format!("Database '{}' does not exist.", core.database),
         ));
     };
     let context = BindContext {
-        catalog: &latch.catalog,
+        catalog,
         database,
-        default_schema: database.default_schema(frame.user),
+        default_schema: crate::context::default_schema(database, frame),
+        login: &core.login,
         variables: &module.variables,
         quoted_identifier: module.quoted_identifier,
         temporaries: &core.temporaries,

@@ -113,11 +113,7 @@ impl Interp<'_> {
 
     /// Runs one statement.
     pub fn run(&mut self, stmt: &Stmt, module: &Arc<Module>, frame: &mut Frame) -> Run {
-        match self.sink.interrupted() {
-            Some(Interrupt::Attention) => return Err(self.attention()),
-            Some(Interrupt::Disconnected) => return Err(Stop::Disconnected),
-            None => {}
-        }
+        self.go_on()?;
         if self.core.settings.noexec && !set::ends_noexec(&stmt.kind) {
             return Ok(Flow::Next);
         }
@@ -135,6 +131,15 @@ impl Interp<'_> {
                 Err(Failure::Stop(stop)) => Err(stop),
                 Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
             },
+        }
+    }
+
+    /// Whether to go on: the client may have sent an attention or be gone.
+    pub fn go_on(&mut self) -> Result<(), Stop> {
+        match self.sink.interrupted() {
+            Some(Interrupt::Attention) => Err(self.attention()),
+            Some(Interrupt::Disconnected) => Err(Stop::Disconnected),
+            None => Ok(()),
         }
     }
 
@@ -269,7 +274,7 @@ impl Interp<'_> {
         }
         self.begin_implicitly(&stmt.kind)?;
         let engine = Arc::clone(&self.core.engine);
-        self.within(engine.latch(), frame, |env| super::ddl::run(ddl, stmt, env))?;
+        self.within(engine.latch(), frame, |env| super::ddl::run(ddl, env))?;
         for notice in std::mem::take(&mut self.core.notices) {
             self.send_message(&notice.at(stmt.pos.line))?;
         }

@@ -1,6 +1,6 @@
 //! What the wire does around a request: attention, reset, messages ahead of their statement's end.
 
-mod raw;
+pub mod raw;
 
 use std::time::{Duration, Instant};
 

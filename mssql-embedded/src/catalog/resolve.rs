@@ -1,0 +1,188 @@
+//! The resolver: which object a name means. Binding and execution ask here, so that they cannot
+//! disagree.
+
+use std::sync::Arc;
+
+use crate::ast::{Ident, ObjectName};
+use crate::error::{SqlError, SqlResult};
+
+use super::{
+    Catalog, Database, Object, ObjectId, Principal, TEMPDB, TemporaryTables, is_temporary,
+};
+
+/// Where names are looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// All databases.
+    pub catalog: &'a Catalog,
+    /// The current database.
+    pub database: &'a Database,
+    /// Where a name without schema is looked up first, before dbo.
+    pub default_schema: &'a str,
+    /// The login, whose user in another database has a default schema of its own there.
+    pub login: &'a str,
+    /// The temporary tables of the session.
+    pub temporaries: &'a TemporaryTables,
+}
+
+/// An object and the database that holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// The database.
+    pub database: &'a Database,
+    /// The object.
+    pub object: &'a Object,
+}
+
+/// The parts of a dotted name, of which only the object must be there: `other..t` leaves the schema
+/// to the default, `..t` the database too.
+struct Parts<'n> {
+    database: Option<&'n str>,
+    schema: Option<&'n str>,
+    object: &'n str,
+}
+
+/// Names of databases and logins, which the server's case-insensitive collation compares.
+pub fn server_fold(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// The name as it was written, without delimiters.
+pub fn dotted(name: &ObjectName) -> String {
+    let parts: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
+    parts.join(".")
+}
+
+/// 208; its state tells temporary tables from others.
+pub fn invalid_object(name: &ObjectName) -> SqlError {
+    let last = name.parts.last().map_or("", |p| p.name.as_str());
+    let state = u8::from(!is_temporary(last));
+    let message = format!("Invalid object name '{}'.", dotted(name));
+    SqlError::with(208, 16, state, message).at(line(name))
+}
+
+fn line(name: &ObjectName) -> u32 {
+    name.parts.first().map_or(0, |p| p.pos.line)
+}
+
+fn split(name: &ObjectName) -> SqlResult<Parts<'_>> {
+    let (database, schema, object) = match name.parts.as_slice() {
+        [o] => (None, None, o),
+        [s, o] => (None, Some(s), o),
+        [d, s, o] => (Some(d), Some(s), o),
+        _ => {
+            let what = format!("the four-part name {}", dotted(name));
+            return Err(SqlError::unsupported(what).at(line(name)));
+        }
+    };
+    Ok(Parts {
+        database: written(database),
+        schema: written(schema),
+        object: &object.name,
+    })
+}
+
+fn written(part: Option<&Ident>) -> Option<&str> {
+    part.map(|p| p.name.as_str()).filter(|p| !p.is_empty())
+}
+
+impl<'a> Names<'a> {
+    /// The database that a name is about: the current one, unless it says another. `None` when there is
+    /// no such database.
+    ///
+    /// # Errors
+    ///
+    /// Refuses linked servers by name.
+    pub fn database_of(&self, name: &ObjectName) -> SqlResult<Option<&'a Database>> {
+        Ok(match split(name)?.database {
+            Some(other) => self.catalog.database(other),
+            None => Some(self.database),
+        })
+    }
+
+    /// Finds any kind of object: in the given schema, or in the default schema and then in dbo.
+    ///
+    /// # Errors
+    ///
+    /// Refuses linked servers by name.
+    pub fn object(&self, name: &ObjectName) -> SqlResult<Option<Found<'a>>> {
+        if let Some(last) = name.parts.last()
+            && is_temporary(&last.name)
+        {
+            return Ok(self.temporary(&last.name));
+        }
+        let Some(database) = self.database_of(name)? else {
+            return Ok(None);
+        };
+        let parts = split(name)?;
+        let find = |schema: &str| {
+            let object = database.find_object(schema, parts.object)?;
+            Some(Found { database, object })
+        };
+        Ok(match parts.schema {
+            Some(schema) => find(schema),
+            None => find(self.default_schema(database)).or_else(|| find("dbo")),
+        })
+    }
+
+    fn temporary(&self, name: &str) -> Option<Found<'a>> {
+        let database = self.catalog.databases.get(TEMPDB)?;
+        let object = self.temporaries.find(self.catalog, name)?;
+        Some(Found { database, object })
+    }
+
+    fn default_schema(&self, database: &'a Database) -> &'a str {
+        if database.id == self.database.id {
+            return self.default_schema;
+        }
+        let user = database.login_user(self.login);
+        user.map_or("dbo", |user| database.default_schema(user))
+    }
+}
+
+impl Catalog {
+    /// A database by name.
+    pub fn database(&self, name: &str) -> Option<&Database> {
+        let found = self.databases.get(name);
+        let found = found.or_else(|| self.databases.get(&server_fold(name)));
+        found.map(AsRef::as_ref)
+    }
+
+    /// An object by id, in any database but tempdb; `home` is looked at first.
+    pub fn object(&self, home: &str, id: ObjectId) -> Option<Found<'_>> {
+        let current = self.databases.get(home);
+        let others = self.databases.iter().filter(|(key, _)| *key != TEMPDB);
+        let all = current
+            .into_iter()
+            .chain(others.map(|(_, database)| database));
+        all.filter_map(|database: &Arc<Database>| {
+            let object = database.objects.get(&id)?;
+            Some(Found { database, object })
+        })
+        .next()
+    }
+}
+
+impl Database {
+    /// The user that a login is mapped to here.
+    pub fn login_user(&self, login: &str) -> Option<i32> {
+        let login = server_fold(login);
+        let mapped = |p: &&Principal| {
+            let own = p.login.as_deref();
+            !p.role && own.is_some_and(|l| server_fold(l) == login)
+        };
+        self.principals.values().find(mapped).map(|p| p.id)
+    }
+}
+
+/// The user of a login in a database: dbo for a sysadmin, guest only in master.
+pub fn database_user(database: &Database, login: &str, sysadmin: bool) -> Option<i32> {
+    if sysadmin {
+        return Some(1);
+    }
+    match database.login_user(login) {
+        Some(user) => Some(user),
+        None if server_fold(&database.name) == "master" => Some(2),
+        None => None,
+    }
+}

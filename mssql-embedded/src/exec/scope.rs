@@ -1,0 +1,63 @@
+//! What expressions of a running statement read: its variables, its row buffers, its subqueries.
+
+use crate::error::{SqlError, SqlResult};
+use crate::func::{Function, Signature};
+use crate::plan::Query;
+use crate::value::Value;
+
+use super::eval::Scope;
+use super::{Env, QueryRun};
+
+impl Scope for Env<'_, '_> {
+    fn variable(&self, slot: usize) -> SqlResult<Value> {
+        Ok(self.frame.values[slot].clone())
+    }
+
+    fn column(&self, level: usize, slot: usize) -> SqlResult<Value> {
+        Ok(self.rows[level][slot].clone())
+    }
+
+    fn call(
+        &mut self,
+        function: &Function,
+        signature: &Signature,
+        args: &[Value],
+    ) -> SqlResult<Value> {
+        (function.eval)(self, signature, args)
+    }
+
+    fn subquery(&mut self, query: &Query) -> SqlResult<Value> {
+        let mut run = QueryRun::open(query, self)?;
+        let mut out = Vec::with_capacity(1);
+        if !run.next(self, &mut out)? {
+            return Ok(Value::Null);
+        }
+        let value = out.swap_remove(0);
+        if run.next(self, &mut out)? {
+            return Err(SqlError::new(
+                512,
+                "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.",
+            ));
+        }
+        Ok(value)
+    }
+
+    fn exists(&mut self, query: &Query) -> SqlResult<bool> {
+        QueryRun::open(query, self)?.advance(self)
+    }
+
+    fn each_member(
+        &mut self,
+        query: &Query,
+        each: &mut dyn FnMut(&Value) -> bool,
+    ) -> SqlResult<()> {
+        let mut run = QueryRun::open(query, self)?;
+        let mut out = Vec::with_capacity(1);
+        while run.next(self, &mut out)? {
+            if !each(&out[0]) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
