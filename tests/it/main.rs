@@ -21,6 +21,7 @@ mod scripts;
 mod shutdown;
 mod silence;
 mod startup_errors;
+mod statements;
 mod support;
 mod transactions;
 mod views;

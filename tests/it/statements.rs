@@ -1,0 +1,205 @@
+//! A failure at any statement of any procedure, and around every commit: the workflow is finished all the
+//! same, and no lock is left.
+//!
+//! The statements are those that a workflow was seen to run. Every day a part of them is tried;
+//! `EVERY_STATEMENT=1` tries all.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use duroxide::runtime::registry::OrchestrationRegistry;
+use duroxide::runtime::{OrchestrationStatus, Runtime};
+use duroxide::{Client, OrchestrationContext};
+use mssql_embedded::{Rule, Server, SqlError, Trigger};
+
+use crate::support::database::TestSchema;
+use crate::support::runtime::{PATIENCE, echo_activities};
+use crate::support::wait;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    Cut,
+    Error(i32, u8),
+}
+
+const FAULTS: [Fault; 6] = [
+    Fault::Cut,
+    Fault::Error(1205, 13),
+    Fault::Error(3906, 16),
+    Fault::Error(40613, 17),
+    Fault::Error(976, 14),
+    Fault::Error(8645, 17),
+];
+
+/// Where it goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    /// Before a statement of a procedure.
+    Statement(String, String),
+    /// Right before a commit of a procedure.
+    Commit(String),
+    /// Right after one.
+    Committed(String),
+}
+
+impl Moment {
+    fn trigger(&self) -> Trigger {
+        match self {
+            Self::Statement(procedure, text) => {
+                Trigger::statement().of(procedure.as_str()).containing(text)
+            }
+            Self::Commit(procedure) => Trigger::commit().of(procedure.as_str()),
+            Self::Committed(procedure) => Trigger::committed().of(procedure.as_str()),
+        }
+    }
+}
+
+/// In how many parts the cases are divided, of which one is tried.
+fn parts() -> usize {
+    match std::env::var_os("EVERY_STATEMENT") {
+        Some(_) => 1,
+        None => 77,
+    }
+}
+
+/// A turn of everything: a child, an activity, key-values, a status, a timer.
+fn orchestrations() -> OrchestrationRegistry {
+    let parent = |ctx: OrchestrationContext, input: String| async move {
+        ctx.set_kv_value("k", input.as_str());
+        ctx.set_custom_status("begun");
+        let child = ctx.schedule_sub_orchestration("Child", input).await?;
+        ctx.schedule_timer(Duration::from_millis(1)).await;
+        Ok(child)
+    };
+    let child = |ctx: OrchestrationContext, input: String| async move {
+        ctx.schedule_activity("Upper", input).await
+    };
+    OrchestrationRegistry::builder()
+        .register("Parent", parent)
+        .register("Child", child)
+        .build()
+}
+
+struct App {
+    client: Client,
+    runtime: Arc<Runtime>,
+    schema: TestSchema,
+    server: Server,
+    instances: usize,
+}
+
+impl App {
+    async fn start(snapshot_reads: bool) -> Self {
+        let server = Server::builder().read_committed_snapshot(snapshot_reads);
+        let server = server.start().expect("the embedded server starts");
+        let schema = TestSchema::at(server.connection_string());
+        let store = Arc::new(schema.provider().await);
+        let runtime =
+            Runtime::start_with_store(store.clone(), echo_activities(), orchestrations()).await;
+        Self {
+            client: Client::new(store),
+            runtime,
+            schema,
+            server,
+            instances: 0,
+        }
+    }
+
+    /// Runs a workflow to its end, which must be a good one.
+    async fn run(&mut self, case: &str) {
+        self.instances += 1;
+        let instance = format!("order-{}", self.instances);
+        let begin = || async {
+            let begun = self.client.start_orchestration(&instance, "Parent", "x");
+            // A client hears of a start whose outcome is unknown, and tries again.
+            begun.await.is_ok()
+        };
+        wait::until(case, begin).await;
+        let ended = loop {
+            match self
+                .client
+                .wait_for_orchestration(&instance, PATIENCE)
+                .await
+            {
+                Ok(status) => break status,
+                Err(error) => assert!(error.is_retryable(), "{case}: {error}"),
+            }
+        };
+        assert!(
+            matches!(&ended, OrchestrationStatus::Completed { output, .. } if output == "X"),
+            "{case}: {ended:?}"
+        );
+    }
+
+    /// What a workflow makes the server run.
+    async fn moments(&mut self) -> BTreeSet<Moment> {
+        let controls = self.server.controls();
+        controls.reset_counters();
+        controls.watch_statements(true);
+        self.run("a workflow without faults").await;
+        controls.watch_statements(false);
+        let mut moments = BTreeSet::new();
+        for (procedure, text) in controls.counters().statements.into_keys() {
+            if procedure.is_empty() {
+                continue;
+            }
+            moments.insert(Moment::Commit(procedure.clone()));
+            moments.insert(Moment::Committed(procedure.clone()));
+            moments.insert(Moment::Statement(procedure, text));
+        }
+        moments
+    }
+
+    fn arm(&self, moment: &Moment, fault: Fault) -> Rule {
+        let controls = self.server.controls();
+        match fault {
+            Fault::Cut => controls.cut(moment.trigger()),
+            Fault::Error(number, severity) => {
+                let error = SqlError::with(number, severity, 1, "raised by a test");
+                controls.fail(moment.trigger(), error)
+            }
+        }
+    }
+
+    async fn holds_no_lock(&self, case: &str) {
+        let locks = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type <> N'DATABASE';";
+        wait::until(case, || async { self.schema.number(locks).await == 0 }).await;
+    }
+}
+
+#[tokio::test]
+async fn failure_at_any_statement_only_delays_the_workflow() {
+    faults_only_delay(false).await;
+}
+
+#[tokio::test]
+async fn failure_at_any_statement_only_delays_the_workflow_with_snapshot_reads() {
+    faults_only_delay(true).await;
+}
+
+async fn faults_only_delay(snapshot_reads: bool) {
+    let mut app = App::start(snapshot_reads).await;
+    let moments = app.moments().await;
+    assert!(moments.len() > 60, "only {} moments", moments.len());
+    let mut cases = Vec::new();
+    for moment in &moments {
+        cases.extend(FAULTS.map(|fault| (moment, fault)));
+    }
+    let (mut tried, mut met) = (0, 0);
+    // The number of parts is prime to that of the faults, so that each of them gets its share.
+    let chosen = cases.iter().skip(usize::from(snapshot_reads));
+    for (moment, fault) in chosen.step_by(parts()) {
+        let case = format!("{fault:?} at {moment:?}");
+        let rule = app.arm(moment, *fault);
+        app.run(&case).await;
+        met += u32::from(rule.fired() > 0);
+        tried += 1;
+        drop(rule);
+        app.holds_no_lock(&case).await;
+    }
+    println!("{met} of {tried} faults were met, of {} cases", cases.len());
+    assert!(met * 2 > tried, "only {met} of {tried} faults were met");
+    app.runtime.shutdown(None).await;
+}
