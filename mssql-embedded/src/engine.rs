@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use parking_lot::Mutex;
 
 use crate::access::Latch;
+use crate::activity::Activity;
 use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
 use crate::error::{SqlError, SqlResult};
@@ -30,6 +31,8 @@ pub struct Engine {
     pub clock: Clock,
     /// Where the tester's controls take hold.
     pub(crate) hooks: Hooks,
+    /// What the sessions are doing.
+    pub(crate) activity: Activity,
     /// Compiled texts.
     pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
     /// Compiled procedures with the version they were compiled from.
@@ -118,6 +121,7 @@ impl Engine {
 
     /// Forgets a session.
     pub(crate) fn end_session(&self, spid: u16) {
+        self.activity.closed(spid);
         self.hooks.session_ended(spid);
     }
 

@@ -2,6 +2,7 @@
 //! trials. It is never a production database.
 
 mod access;
+mod activity;
 mod ast;
 mod bind;
 mod catalog;
@@ -19,6 +20,7 @@ mod interrupt;
 mod lock;
 mod parse;
 mod plan;
+mod refused;
 mod server;
 mod session;
 mod storage;

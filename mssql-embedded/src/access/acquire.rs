@@ -130,6 +130,7 @@ impl Access<'_, '_> {
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Grip, WaitEnd> {
         let clock = self.latch.clock();
         let deadline = timeout.map(|t| clock.elapsed().saturating_add(t));
+        self.latch.locks.waiting_since(self.owner, clock.elapsed());
         let signal = self.latch.locks.signal(self.owner);
         loop {
             match self.latch.locks.poll(self.owner) {

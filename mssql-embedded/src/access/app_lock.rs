@@ -7,7 +7,7 @@ use super::acquire::WaitEnd;
 use super::{Access, errors};
 use crate::error::SqlResult;
 use crate::interrupt::interrupt_error;
-use crate::lock::{LockOwner, Mode, Resource, Span, Strength};
+use crate::lock::{LockManager, LockOwner, Mode, Resource, Span, Strength};
 use crate::storage::State;
 
 /// A name that sessions agree to lock.
@@ -91,10 +91,12 @@ pub fn app_unlock(state: &mut State, owner: LockOwner, lock: &AppResource<'_>) -
 }
 
 /// APPLOCK_MODE.
-pub fn app_lock_mode(state: &State, owner: LockOwner, lock: &AppResource<'_>) -> &'static str {
-    let held = state
-        .locks
-        .held_application(owner, &lock.resource(), lock.session);
+pub fn app_lock_mode(
+    locks: &LockManager,
+    owner: LockOwner,
+    lock: &AppResource<'_>,
+) -> &'static str {
+    let held = locks.held_application(owner, &lock.resource(), lock.session);
     match held.map(|mode| mode.strength) {
         Some(Strength::S) => "Shared",
         Some(Strength::U) => "Update",
@@ -108,6 +110,11 @@ pub fn app_lock_mode(state: &State, owner: LockOwner, lock: &AppResource<'_>) ->
 }
 
 /// APPLOCK_TEST: whether the lock could be had at once.
-pub fn app_lock_test(state: &State, owner: LockOwner, lock: &AppResource<'_>, mode: Mode) -> bool {
-    state.locks.available(owner, &lock.resource(), mode)
+pub fn app_lock_test(
+    locks: &LockManager,
+    owner: LockOwner,
+    lock: &AppResource<'_>,
+    mode: Mode,
+) -> bool {
+    locks.available(owner, &lock.resource(), mode)
 }

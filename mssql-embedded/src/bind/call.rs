@@ -2,7 +2,7 @@
 
 use crate::ast::{Call, CompareOp, Expr, ExprKind, Pos};
 use crate::error::{SqlError, SqlResult};
-use crate::func::{Aggregate, Arg, Function, OF_NEWID, lookup};
+use crate::func::{Aggregate, Arg, Callable, OF_NEWID, lookup};
 use crate::plan::Scalar;
 use crate::value::{DataType, Value};
 
@@ -65,11 +65,13 @@ impl<'a> Binder<'a> {
         self.call_function(function, args)
     }
 
-    fn bind_arguments(&mut self, function: &Function, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
+    fn bind_arguments(&mut self, function: Callable, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
         let mut bound = Vec::with_capacity(args.len());
         for (i, arg) in args.iter().enumerate() {
             match &arg.kind {
-                ExprKind::Column(name) if i == 0 && function.date_part && name.parts.len() == 1 => {
+                ExprKind::Column(name)
+                    if i == 0 && function.takes_date_part() && name.parts.len() == 1 =>
+                {
                     let part = &name.parts[0].name;
                     let ty = DataType::varchar(30, self.ctx.database.collation);
                     bound.push(Ex::new(Scalar::Const(Value::text(part)), ty, false));
@@ -81,11 +83,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Types a call and converts its arguments.
-    pub(super) fn call_function(
-        &self,
-        function: &'static Function,
-        args: Vec<Ex>,
-    ) -> SqlResult<Ex> {
+    pub(super) fn call_function(&self, function: Callable, args: Vec<Ex>) -> SqlResult<Ex> {
         let known: Vec<Arg> = args
             .iter()
             .map(|ex| Arg {
@@ -96,7 +94,7 @@ impl<'a> Binder<'a> {
                 },
             })
             .collect();
-        let signature = (function.bind)(&known)?;
+        let signature = function.bind(&known)?;
         let coll = args
             .iter()
             .filter(|ex| ex.ty.is_string())
@@ -214,9 +212,9 @@ fn is_newid(args: &[Expr]) -> bool {
 }
 
 /// JSON_MODIFY embeds a value that already is JSON text and quotes any other.
-fn embedding(function: &'static Function, args: &[Ex]) -> &'static Function {
+fn embedding(function: Callable, args: &[Ex]) -> Callable {
     match args {
-        [_, _, value] if function.name == "JSON_MODIFY" && is_json(&value.expr) => {
+        [_, _, value] if function.name() == "JSON_MODIFY" && is_json(&value.expr) => {
             lookup("JSON_MODIFY(JSON)").unwrap_or(function)
         }
         _ => function,

@@ -4,6 +4,7 @@ use crate::ast::{BinaryOp, Condition, Expr, ExprKind, Ident, QueryExpr, TypeName
 use crate::error::{SqlError, SqlResult};
 use crate::func::{AT_TIME_ZONE, lookup};
 use crate::plan::{Cond, Scalar, undeclared};
+use crate::refused::{Kind, refusal};
 use crate::value::arith::{bit_not, negate, operation};
 use crate::value::precedence::{check_explicit, common_type};
 use crate::value::{BareLength, DataType, Value};
@@ -35,10 +36,7 @@ impl<'a> Binder<'a> {
             ExprKind::GlobalVariable(name) => {
                 let name = format!("@@{name}");
                 let function = lookup(&name).ok_or_else(|| {
-                    if crate::func::is_absent(&name) {
-                        return crate::func::unknown(&name);
-                    }
-                    undeclared(&name, expr.pos)
+                    refusal(Kind::Function, &name).unwrap_or_else(|| undeclared(&name, expr.pos))
                 })?;
                 self.call_function(function, Vec::new())
             }

@@ -37,31 +37,24 @@ pub(super) fn table_hints(
                 let path = index_numbered(table, *id)?;
                 result.indexes.get_or_insert_default().push(path);
             }
-            other => set_lock(&mut result.lock, other),
+            // Rows are what the engine locks anyway.
+            TableHint::RowLock => {}
+            TableHint::NoLock => result.lock.nolock = true,
+            TableHint::ReadPast => result.lock.readpast = true,
+            TableHint::UpdLock => result.lock.updlock = true,
+            TableHint::XLock => result.lock.xlock = true,
+            TableHint::HoldLock => result.lock.holdlock = true,
+            TableHint::RepeatableRead => result.lock.repeatableread = true,
+            TableHint::ReadCommittedLock => result.lock.readcommittedlock = true,
+            TableHint::ReadCommitted => result.lock.readcommitted = true,
+            TableHint::Snapshot => result.lock.snapshot = true,
+            TableHint::TabLock => result.lock.tablock = true,
+            TableHint::TabLockX => result.lock.tablockx = true,
+            TableHint::NoWait => result.lock.nowait = true,
         }
     }
     check(&result, target)?;
     Ok(result)
-}
-
-fn set_lock(lock: &mut Hints, hint: &TableHint) {
-    let flag = match hint {
-        TableHint::NoLock => &mut lock.nolock,
-        TableHint::ReadPast => &mut lock.readpast,
-        TableHint::UpdLock => &mut lock.updlock,
-        TableHint::XLock => &mut lock.xlock,
-        TableHint::HoldLock => &mut lock.holdlock,
-        TableHint::RepeatableRead => &mut lock.repeatableread,
-        TableHint::ReadCommittedLock => &mut lock.readcommittedlock,
-        TableHint::ReadCommitted => &mut lock.readcommitted,
-        TableHint::Snapshot => &mut lock.snapshot,
-        TableHint::TabLock => &mut lock.tablock,
-        TableHint::TabLockX => &mut lock.tablockx,
-        TableHint::NoWait => &mut lock.nowait,
-        // Row locks are what the engine takes anyway; the others are handled by the caller.
-        _ => return,
-    };
-    *flag = true;
 }
 
 /// The index of this name, which follows the collation of its database.

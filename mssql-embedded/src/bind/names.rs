@@ -2,9 +2,9 @@
 
 use crate::ast::ObjectName;
 use crate::catalog::{Database, Found, Object, invalid_object};
-use crate::dictionary::{is_system_view, system_view};
-use crate::error::{SqlError, SqlResult};
-use crate::plan::SystemView;
+use crate::dictionary::{self, View};
+use crate::error::SqlResult;
+use crate::refused::{Kind, refusal};
 
 use super::{BindContext, errors};
 
@@ -14,7 +14,7 @@ pub(super) enum Relation<'a> {
     /// A table or view.
     Object(Found<'a>),
     /// A system view, and the database whose objects it shows.
-    System(&'a Database, &'static SystemView),
+    System(&'a Database, &'static View),
 }
 
 /// Finds what FROM may name; 208 when there is nothing of that name.
@@ -27,13 +27,12 @@ pub(super) fn relation<'a>(ctx: &BindContext<'a>, name: &ObjectName) -> SqlResul
         let database = names.database_of(name)?;
         let database = database.ok_or_else(|| invalid_object(name))?;
         let full = format!("{}.{}", schema.name, object.name).to_lowercase();
-        return match system_view(&full) {
+        return match dictionary::view(&full) {
             Some(view) => Ok(Relation::System(database, view)),
-            None if is_system_view(&full) => {
-                let what = format!("the system view {}", errors::dotted(name));
-                Err(SqlError::unsupported(what).at(errors::line(name)))
-            }
-            None => Err(invalid_object(name)),
+            None => Err(match refusal(Kind::View, &full) {
+                Some(refused) => refused.at(errors::line(name)),
+                None => invalid_object(name),
+            }),
         };
     }
     match names.object(name)? {

@@ -101,7 +101,11 @@ impl<'a> Binder<'a> {
             match hint {
                 QueryHint::MaxRecursion(n) => self.max_recursion = *n,
                 QueryHint::ForceOrder => self.force_order = true,
-                _ => {}
+                // Neither plans nor the way they are found can be observed.
+                QueryHint::Recompile
+                | QueryHint::MaxDop(_)
+                | QueryHint::OptimizeFor
+                | QueryHint::NoEffect => {}
             }
         }
     }
@@ -333,7 +337,7 @@ pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
 pub(super) fn is_json(output: &Scalar) -> bool {
     match output {
         Scalar::Call { function, .. } => matches!(
-            function.name,
+            function.name(),
             "JSON_QUERY" | "JSON_MODIFY" | "JSON_MODIFY(JSON)"
         ),
         Scalar::Subquery(query) => matches!(query.root, Node::ForJson { .. }),

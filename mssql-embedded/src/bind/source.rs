@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::ast::{Ident, TableHint};
 use crate::catalog::{Database, TableDef};
+use crate::dictionary::View;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Cond, Node, Purpose, Query, SystemType, SystemView};
-use crate::value::{ColumnMeta, DataType, Length};
+use crate::plan::{Cond, Node, Purpose, Query};
+use crate::value::ColumnMeta;
 
 use super::context::Binder;
 use super::hints::table_hints;
@@ -130,16 +131,16 @@ impl<'a> Binder<'a> {
     pub(super) fn add_system_view(
         &mut self,
         database: &'a Database,
-        view: &'static SystemView,
+        view: &'static View,
         alias: Option<&Ident>,
     ) -> SqlResult<Rel> {
         let collation = database.collation;
         let columns = view
             .columns
             .iter()
-            .map(|(name, ty)| ColumnMeta {
-                name: (*name).to_owned(),
-                ty: system_type(*ty, collation),
+            .map(|column| ColumnMeta {
+                name: column.name.to_owned(),
+                ty: (column.ty)(collation),
                 nullable: true,
                 identity: false,
             })
@@ -149,7 +150,7 @@ impl<'a> Binder<'a> {
         let exposed = alias.map_or(own, |a| a.name.as_str());
         let rel = self.add_other(
             |base| Node::SystemView {
-                view: view.clone(),
+                view,
                 database: elsewhere,
                 base,
             },
@@ -265,21 +266,4 @@ pub(super) fn check_names(columns: &[ColumnMeta], exposed: &str) -> SqlResult<()
         }
     }
     Ok(())
-}
-
-fn system_type(ty: SystemType, collation: crate::value::Collation) -> DataType {
-    match ty {
-        SystemType::Int => DataType::Int,
-        SystemType::BigInt => DataType::BigInt,
-        SystemType::SmallInt => DataType::SmallInt,
-        SystemType::TinyInt => DataType::TinyInt,
-        SystemType::Bit => DataType::Bit,
-        SystemType::Name => DataType::nvarchar(128, collation),
-        SystemType::Text60 => DataType::nvarchar(60, collation),
-        SystemType::Max => DataType::nvarchar_max(collation),
-        SystemType::Char2 => DataType::Char(2, collation),
-        SystemType::Char4 => DataType::Char(4, collation),
-        SystemType::DateTime => DataType::DateTime,
-        SystemType::Sid => DataType::VarBinary(Length::Limited(85)),
-    }
 }

@@ -3,6 +3,7 @@
 use crate::ast::{Expr, Ident, JsonColumn, ObjectName};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{JsonField, Node, Scalar};
+use crate::refused::{Kind, refusal};
 use crate::value::{BareLength, Collation, ColumnMeta, DataType, Value};
 
 use super::context::Binder;
@@ -101,10 +102,7 @@ impl<'a> Binder<'a> {
             }
             [schema, function] => {
                 let full = format!("{}.{}", schema.name, function.name).to_lowercase();
-                if crate::dictionary::is_system_view(&full) {
-                    return Err(SqlError::unsupported(format!("the function {full}")));
-                }
-                Err(errors::invalid_object(name))
+                Err(refusal(Kind::View, &full).unwrap_or_else(|| errors::invalid_object(name)))
             }
             _ => Err(errors::invalid_object(name)),
         }

@@ -4,6 +4,7 @@ use crate::ast::{Call, Frame, FrameBound, Over};
 use crate::error::{SqlError, SqlResult};
 use crate::func::Aggregate;
 use crate::plan::{Scalar, WindowFunction, WindowKind};
+use crate::refused::{Kind, refusal};
 use crate::value::{DataType, Value};
 
 use super::context::Binder;
@@ -146,7 +147,7 @@ impl<'a> Binder<'a> {
         }
         match positional(name) {
             Some(kind) => self.bind_positional(name, kind, call),
-            None if crate::func::is_absent(name) => Err(crate::func::unknown(name)),
+            None if refusal(Kind::Function, name).is_some() => Err(crate::func::unknown(name)),
             None => Err(SqlError::with(
                 4113,
                 16,

@@ -101,9 +101,48 @@ pub enum Object {
         schema_id: i32,
         /// The table.
         table: ObjectId,
-        /// 'PK', 'UQ', 'C ', 'D ', 'F '.
-        kind: &'static str,
+        /// What it constrains.
+        kind: ConstraintType,
     },
+}
+
+/// The constraints that are objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstraintType {
+    /// PRIMARY KEY.
+    PrimaryKey,
+    /// UNIQUE.
+    Unique,
+    /// CHECK.
+    Check,
+    /// DEFAULT.
+    Default,
+    /// FOREIGN KEY.
+    ForeignKey,
+}
+
+impl ConstraintType {
+    /// sys.objects.type: two characters.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "PK",
+            Self::Unique => "UQ",
+            Self::Check => "C ",
+            Self::Default => "D ",
+            Self::ForeignKey => "F ",
+        }
+    }
+
+    /// sys.objects.type_desc.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",
+            Self::Unique => "UNIQUE_CONSTRAINT",
+            Self::Check => "CHECK_CONSTRAINT",
+            Self::Default => "DEFAULT_CONSTRAINT",
+            Self::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
+        }
+    }
 }
 
 /// A stored procedure.

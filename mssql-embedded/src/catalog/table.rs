@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ObjectId;
+use super::{ConstraintType, ObjectId};
 use crate::ast;
 use crate::value::DataType;
 
@@ -128,6 +128,17 @@ pub struct KeyConstraint {
     pub primary: bool,
     /// Whether the server chose the name.
     pub system_named: bool,
+}
+
+impl KeyConstraint {
+    /// Which of the two it is.
+    pub fn kind(&self) -> ConstraintType {
+        if self.primary {
+            ConstraintType::PrimaryKey
+        } else {
+            ConstraintType::Unique
+        }
+    }
 }
 
 /// A CHECK constraint.

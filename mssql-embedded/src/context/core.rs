@@ -102,6 +102,20 @@ impl Settings {
         bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
     }
 
+    /// An option by the name that SESSIONPROPERTY gives it.
+    pub fn option(&self, name: &str) -> Option<bool> {
+        Some(match name {
+            "ANSI_NULLS" => self.ansi_nulls,
+            "ANSI_PADDING" => self.ansi_padding,
+            "ANSI_WARNINGS" => self.ansi_warnings,
+            "ARITHABORT" => self.arithabort,
+            "CONCAT_NULL_YIELDS_NULL" => self.concat_null_yields_null,
+            "NUMERIC_ROUNDABORT" => false,
+            "QUOTED_IDENTIFIER" => self.quoted_identifier,
+            _ => return None,
+        })
+    }
+
     /// How long a lock request may wait.
     pub fn lock_timeout(&self) -> Option<Duration> {
         u64::try_from(self.lock_timeout_ms)

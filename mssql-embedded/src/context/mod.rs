@@ -14,4 +14,4 @@ pub use resolve::{
     default_schema, names, no_access, no_database, resolve_object, resolve_table, table_name,
     user_in,
 };
-pub use values::{SERVER_NAME, session_value};
+pub use values::session_value;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Latch;
+use crate::dictionary::SERVER_NAME;
 use crate::func::SessionValue;
 use crate::value::Value;
 
@@ -14,9 +15,6 @@ pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     ", an engine for tests; not a product of Microsoft)"
 );
-
-/// @@SERVERNAME.
-pub const SERVER_NAME: &str = "mssql-embedded";
 
 /// A value of the session.
 pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &Latch<'_>) -> Value {
@@ -51,19 +49,15 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
             .and_then(|d| d.principals.get(&frame.user))
             .map_or(Value::Null, |p| text(&p.name)),
         SessionValue::LoginName | SessionValue::OriginalLogin => text(&core.login),
-        SessionValue::DatabaseName => database.map_or(Value::Null, |d| text(&d.name)),
-        SessionValue::DatabaseId => database.map_or(Value::Null, |d| int(i64::from(d.id))),
-        SessionValue::SchemaName => {
-            database.map_or(Value::Null, |d| text(d.default_schema(frame.user)))
-        }
-        SessionValue::SchemaId => database
-            .and_then(|d| d.find_schema(d.default_schema(frame.user)))
-            .map_or(Value::Null, |s| int(i64::from(s.id))),
-        SessionValue::UserId => int(i64::from(frame.user)),
         SessionValue::AppName => text(&core.app_name),
         SessionValue::HostName => text(&core.host_name),
         SessionValue::TransactionId => core.txn.as_ref().map_or(int(0), |t| int(t.id as i64)),
-        _ => caught(value, core),
+        SessionValue::ErrorNumber
+        | SessionValue::ErrorMessage
+        | SessionValue::ErrorSeverity
+        | SessionValue::ErrorState
+        | SessionValue::ErrorLine
+        | SessionValue::ErrorProcedure => caught(value, core),
     }
 }
 

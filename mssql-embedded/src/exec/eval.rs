@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::ast::CompareOp;
 use crate::error::SqlResult;
 use crate::func::like::like;
-use crate::func::{Function, Signature};
+use crate::func::{Callable, Signature};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
 use crate::value::{CastMode, DataType, Value, arith, cast};
@@ -20,7 +20,7 @@ pub trait Scope {
     /// Calls a function.
     fn call(
         &mut self,
-        function: &Function,
+        function: Callable,
         signature: &Signature,
         args: &[Value],
     ) -> SqlResult<Value>;
@@ -77,7 +77,7 @@ pub fn eval<S: Scope>(expr: &Scalar, scope: &mut S) -> SqlResult<Value> {
             for arg in args {
                 values.push(eval(arg, scope)?);
             }
-            scope.call(function, signature, &values)
+            scope.call(*function, signature, &values)
         }
         Scalar::Case { whens, otherwise } => {
             for (cond, value) in whens {

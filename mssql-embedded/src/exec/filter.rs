@@ -1,7 +1,7 @@
 //! The filters of indexes, tested on a row alone: no statement need be running.
 
 use crate::error::{SqlError, SqlResult};
-use crate::func::{Function, Signature};
+use crate::func::{Callable, Signature};
 use crate::plan::{Query, RowRules, Scalar};
 use crate::storage::Row;
 use crate::value::Value;
@@ -42,8 +42,8 @@ impl Scope for Columns<'_> {
         }
     }
 
-    fn call(&mut self, function: &Function, _: &Signature, _: &[Value]) -> SqlResult<Value> {
-        refused(function.name)
+    fn call(&mut self, function: Callable, _: &Signature, _: &[Value]) -> SqlResult<Value> {
+        refused(function.name())
     }
 
     fn subquery(&mut self, _: &Query) -> SqlResult<Value> {

@@ -1,7 +1,14 @@
-//! The session, as functions see it.
+//! The session, as functions and the dictionary see it.
 
-use crate::error::SqlResult;
-use crate::func::{CatalogFunction, Host, SessionValue};
+use std::time::Duration;
+
+use crate::activity::Activity;
+use crate::ast::ObjectName;
+use crate::catalog::{Catalog, Database, Object};
+use crate::dictionary::Source;
+use crate::func::{Host, SessionValue};
+use crate::lock::{LockManager, LockOwner};
+use crate::storage::Store;
 use crate::value::Value;
 
 use super::Env;
@@ -22,8 +29,56 @@ impl Host for Env<'_, '_> {
     fn session_value(&self, value: SessionValue) -> Value {
         crate::context::session_value(value, self.core, self.frame, &self.latch)
     }
+}
 
-    fn catalog_function(&mut self, function: CatalogFunction, args: &[Value]) -> SqlResult<Value> {
-        crate::dictionary::catalog_function(function, args, &self.latch, self.core, self.frame)
+impl Source for Env<'_, '_> {
+    fn catalog(&self) -> &Catalog {
+        &self.latch.catalog
+    }
+
+    fn database(&self) -> Option<&Database> {
+        self.latch.catalog.database(&self.core.database)
+    }
+
+    fn store(&self) -> &Store {
+        &self.latch.store
+    }
+
+    fn locks(&self) -> &LockManager {
+        &self.latch.locks
+    }
+
+    fn activity(&self) -> &Activity {
+        &self.core.engine.activity
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.latch.clock().elapsed()
+    }
+
+    fn resolve(&self, name: &ObjectName) -> Option<&Object> {
+        let names = crate::context::names(&self.latch.catalog, self.core, self.frame).ok()?;
+        let found = names.object(name).ok().flatten()?;
+        Some(found.object)
+    }
+
+    fn lock_owner(&self) -> LockOwner {
+        self.core.lock_owner()
+    }
+
+    fn login(&self) -> &str {
+        &self.core.login
+    }
+
+    fn sysadmin(&self) -> bool {
+        self.core.sysadmin
+    }
+
+    fn user(&self) -> i32 {
+        self.frame.user
+    }
+
+    fn set_option(&self, name: &str) -> Option<bool> {
+        self.core.settings.option(name)
     }
 }

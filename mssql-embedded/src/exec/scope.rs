@@ -1,7 +1,7 @@
 //! What expressions of a running statement read: its variables, its row buffers, its subqueries.
 
 use crate::error::{SqlError, SqlResult};
-use crate::func::{Function, Signature};
+use crate::func::{Callable, Signature};
 use crate::plan::Query;
 use crate::value::Value;
 
@@ -19,11 +19,11 @@ impl Scope for Env<'_, '_> {
 
     fn call(
         &mut self,
-        function: &Function,
+        function: Callable,
         signature: &Signature,
         args: &[Value],
     ) -> SqlResult<Value> {
-        (function.eval)(self, signature, args)
+        function.eval(self, signature, args)
     }
 
     fn subquery(&mut self, query: &Query) -> SqlResult<Value> {

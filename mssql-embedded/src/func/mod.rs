@@ -5,7 +5,6 @@
 //! the niladic keywords (CURRENT_TIMESTAMP, CURRENT_USER, …) are found by [`lookup`].
 
 mod aggregate;
-mod catalog;
 mod checksum;
 mod date;
 mod date_build;
@@ -28,12 +27,14 @@ mod time_zone;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::dictionary::{self, Metadata};
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refusal};
 use crate::value::{DataType, Value};
 
 pub use aggregate::{Accumulator, Aggregate};
 pub use checksum::OF_NEWID;
-pub use host::{CatalogFunction, Host, SessionValue};
+pub use host::{Host, SessionValue};
 pub use string_misc::substitute as format_message;
 pub use time_zone::AT_TIME_ZONE;
 
@@ -75,18 +76,83 @@ impl std::fmt::Debug for Function {
     }
 }
 
+/// What the name of a function means: a computation, or a question to the dictionary.
+#[derive(Clone, Copy, Debug)]
+pub enum Callable {
+    /// Computed from its arguments and the session.
+    Computed(&'static Function),
+    /// Answered by the dictionary.
+    Metadata(&'static Metadata),
+}
+
+impl Callable {
+    /// The upper-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Computed(function) => function.name,
+            Self::Metadata(metadata) => metadata.name,
+        }
+    }
+
+    /// Whether the first argument is a date part: a bare word that arrives as constant text.
+    pub fn takes_date_part(self) -> bool {
+        match self {
+            Self::Computed(function) => function.date_part,
+            Self::Metadata(_) => false,
+        }
+    }
+
+    /// Types a call.
+    ///
+    /// # Errors
+    ///
+    /// 174 and 189 for the number of arguments, 8116 for their types.
+    pub fn bind(self, args: &[Arg]) -> SqlResult<Signature> {
+        match self {
+            Self::Computed(function) => (function.bind)(args),
+            Self::Metadata(metadata) => {
+                sig::arity(metadata.name, args, metadata.least, metadata.params.len())?;
+                let params = metadata.params.iter().take(args.len());
+                let params = params.map(|ty| ty(sig::DEFAULT)).collect();
+                sig::sig((metadata.ret)(sig::DEFAULT), params)
+            }
+        }
+    }
+
+    /// Computes a call, given the signature that [`Callable::bind`] returned and arguments of its parameter types.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function.
+    pub fn eval(
+        self,
+        host: &mut dyn Host,
+        signature: &Signature,
+        args: &[Value],
+    ) -> SqlResult<Value> {
+        match self {
+            Self::Computed(function) => (function.eval)(host, signature, args),
+            Self::Metadata(metadata) => metadata.call(host, args),
+        }
+    }
+}
+
 /// The function of this upper-case name.
-pub fn lookup(name: &str) -> Option<&'static Function> {
-    static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+pub fn lookup(name: &str) -> Option<Callable> {
+    static BY_NAME: OnceLock<HashMap<&'static str, Callable>> = OnceLock::new();
     BY_NAME
-        .get_or_init(|| all().map(|f| (f.name, f)).collect())
+        .get_or_init(|| all().map(|f| (f.name(), f)).collect())
         .get(name)
         .copied()
 }
 
-fn all() -> impl Iterator<Item = &'static Function> {
+fn all() -> impl Iterator<Item = Callable> {
+    let computed = computed().map(Callable::Computed);
+    computed.chain(dictionary::functions().map(Callable::Metadata))
+}
+
+fn computed() -> impl Iterator<Item = &'static Function> {
     [
-        catalog::FUNCTIONS,
         checksum::FUNCTIONS,
         date::FUNCTIONS,
         date_build::FUNCTIONS,
@@ -106,91 +172,17 @@ fn all() -> impl Iterator<Item = &'static Function> {
     .flatten()
 }
 
-/// Functions of SQL Server which the engine does not have. They are refused by name, so that their
-/// absence is not taken for a misspelling.
-const ABSENT: &[&str] = &[
-    "@@CURSOR_ROWS",
-    "@@DBTS",
-    "@@FETCH_STATUS",
-    "@@CONNECTIONS",
-    "@@CPU_BUSY",
-    "@@IDLE",
-    "@@IO_BUSY",
-    "@@LANGID",
-    "@@PACK_RECEIVED",
-    "@@PACK_SENT",
-    "@@PACKET_ERRORS",
-    "@@REMSERVER",
-    "@@TIMETICKS",
-    "@@TOTAL_ERRORS",
-    "@@TOTAL_READ",
-    "@@TOTAL_WRITE",
-    "@@MAX_CONNECTIONS",
-    "APPROX_COUNT_DISTINCT",
-    "BINARY_CHECKSUM",
-    "BIT_COUNT",
-    "CHECKSUM_AGG",
-    "COMPRESS",
-    "CONNECTIONPROPERTY",
-    "CRYPT_GEN_RANDOM",
-    "CURRENT_TIMEZONE",
-    "CURSOR_STATUS",
-    "DATETRUNC",
-    "DATE_BUCKET",
-    "DECOMPRESS",
-    "DECRYPTBYKEY",
-    "ENCRYPTBYKEY",
-    "FILE_ID",
-    "FILE_NAME",
-    "FILEGROUP_ID",
-    "FILEGROUP_NAME",
-    "FORMAT",
-    "FULLTEXTSERVICEPROPERTY",
-    "GENERATE_SERIES",
-    "GET_FILESTREAM_TRANSACTION_CONTEXT",
-    "JSON_ARRAY",
-    "JSON_ARRAYAGG",
-    "JSON_OBJECT",
-    "JSON_OBJECTAGG",
-    "MIN_ACTIVE_ROWVERSION",
-    "NEWSEQUENTIALID",
-    "OPENDATASOURCE",
-    "OPENQUERY",
-    "OPENROWSET",
-    "ORIGINAL_DB_NAME",
-    "PARSE",
-    "PERCENTILE_CONT",
-    "PERCENTILE_DISC",
-    "PUBLISHINGSERVERNAME",
-    "PWDCOMPARE",
-    "PWDENCRYPT",
-    "STATS_DATE",
-    "TEXTPTR",
-    "TEXTVALID",
-    "TRIGGER_NESTLEVEL",
-    "TRY_PARSE",
-    "UPDATE",
-    "COLUMNS_UPDATED",
-];
-
-/// Whether SQL Server has a function of this upper-case name that the engine has not.
-pub fn is_absent(name: &str) -> bool {
-    ABSENT.contains(&name)
-}
-
 /// The error for a function that [`lookup`] does not find: refused by name when SQL Server has it,
 /// 195 otherwise.
 pub fn unknown(name: &str) -> SqlError {
-    let upper = name.to_ascii_uppercase();
-    if is_absent(&upper) {
-        return SqlError::unsupported(format!("function {upper}"));
-    }
-    SqlError::with(
-        195,
-        15,
-        10,
-        format!("'{name}' is not a recognized built-in function name."),
-    )
+    refusal(Kind::Function, &name.to_ascii_uppercase()).unwrap_or_else(|| {
+        SqlError::with(
+            195,
+            15,
+            10,
+            format!("'{name}' is not a recognized built-in function name."),
+        )
+    })
 }
 
 #[cfg(test)]
@@ -201,15 +193,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_upper_case_unique_and_not_also_absent() {
+    fn names_are_upper_case_unique_and_not_also_refused() {
         let mut seen = std::collections::HashSet::new();
-        for function in all() {
-            assert_eq!(function.name, function.name.to_ascii_uppercase());
-            assert!(seen.insert(function.name), "{} twice", function.name);
+        for name in all().map(Callable::name) {
+            assert_eq!(name, name.to_ascii_uppercase());
+            assert!(seen.insert(name), "{name} twice");
             assert!(
-                !ABSENT.contains(&function.name),
-                "{} is absent",
-                function.name
+                refusal(Kind::Function, name).is_none(),
+                "{name} is refused, too"
             );
         }
     }

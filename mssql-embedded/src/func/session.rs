@@ -76,12 +76,10 @@ impl SessionValue {
             | Self::ErrorNumber
             | Self::ErrorSeverity
             | Self::ErrorState
-            | Self::ErrorLine
-            | Self::SchemaId
-            | Self::UserId => DataType::Int,
+            | Self::ErrorLine => DataType::Int,
             Self::RowCountBig | Self::TransactionId => DataType::BigInt,
             Self::Identity | Self::ScopeIdentity => DataType::decimal(38, 0),
-            Self::Spid | Self::XactState | Self::DatabaseId => DataType::SmallInt,
+            Self::Spid | Self::XactState => DataType::SmallInt,
             Self::DateFirst | Self::MaxPrecision => DataType::TinyInt,
             Self::ContextInfo => DataType::VarBinary(Length::Limited(128)),
             Self::Version => DataType::nvarchar(300, DEFAULT),
@@ -93,8 +91,6 @@ impl SessionValue {
             | Self::Language
             | Self::UserName
             | Self::LoginName
-            | Self::DatabaseName
-            | Self::SchemaName
             | Self::AppName
             | Self::HostName => DataType::nvarchar(128, DEFAULT),
         }

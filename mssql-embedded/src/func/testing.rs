@@ -1,7 +1,16 @@
 //! A host and a caller for the unit tests of functions.
 
-use super::{Arg, CatalogFunction, Host, SessionValue, lookup};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use super::{Arg, Host, SessionValue, lookup};
+use crate::activity::Activity;
+use crate::ast::ObjectName;
+use crate::catalog::{Catalog, Database, Object};
+use crate::dictionary::Source;
 use crate::error::SqlResult;
+use crate::lock::{LockManager, LockOwner};
+use crate::storage::Store;
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 /// A session whose clock stands at 2024-03-05 13:02:03.4567891 UTC.
@@ -26,9 +35,58 @@ impl Host for TestHost {
             _ => Value::Null,
         }
     }
+}
 
-    fn catalog_function(&mut self, function: CatalogFunction, _: &[Value]) -> SqlResult<Value> {
-        Ok(Value::text(&format!("{function:?}")))
+/// A server without databases.
+static EMPTY: LazyLock<(Catalog, Store, LockManager, Activity)> = LazyLock::new(Default::default);
+
+impl Source for TestHost {
+    fn catalog(&self) -> &Catalog {
+        &EMPTY.0
+    }
+
+    fn database(&self) -> Option<&Database> {
+        None
+    }
+
+    fn store(&self) -> &Store {
+        &EMPTY.1
+    }
+
+    fn locks(&self) -> &LockManager {
+        &EMPTY.2
+    }
+
+    fn activity(&self) -> &Activity {
+        &EMPTY.3
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn resolve(&self, _: &ObjectName) -> Option<&Object> {
+        None
+    }
+
+    fn lock_owner(&self) -> LockOwner {
+        51
+    }
+
+    fn login(&self) -> &str {
+        "sa"
+    }
+
+    fn sysadmin(&self) -> bool {
+        true
+    }
+
+    fn user(&self) -> i32 {
+        1
+    }
+
+    fn set_option(&self, _: &str) -> Option<bool> {
+        None
     }
 }
 
@@ -68,12 +126,12 @@ pub(crate) fn call_typed(name: &str, args: &[(Value, DataType)]) -> SqlResult<(V
             constant: Some(v.clone()),
         })
         .collect();
-    let signature = (function.bind)(&bound)?;
+    let signature = function.bind(&bound)?;
     let mut values = Vec::new();
     for ((value, from), to) in args.iter().zip(&signature.params) {
         values.push(cast(value, from, to, None, CastMode::Assign)?);
     }
-    let value = (function.eval)(&mut TestHost, &signature, &values)?;
+    let value = function.eval(&mut TestHost, &signature, &values)?;
     Ok((value, signature.ret))
 }
 

@@ -1,6 +1,7 @@
 //! Granting, queueing and releasing locks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Condvar;
 
@@ -284,6 +285,7 @@ impl LockManager {
             verdict: Verdict::Waiting,
             priority: cost.priority,
             cost: cost.undo,
+            since: Duration::ZERO,
         });
         while let Some(victim) = self.deadlock_victim(owner) {
             let Some(wait) = self.owners.get_mut(&victim).and_then(|o| o.wait.take()) else {

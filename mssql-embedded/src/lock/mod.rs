@@ -19,4 +19,4 @@ pub use manager::{LockManager, Reply, Request, WaitCost};
 pub use mode::{Mode, Strength};
 pub use resource::{Key, LockOwner, Resource};
 pub use table::{Grip, Span, Verdict};
-pub use view::{LockInfo, LockStatus};
+pub use view::{LockInfo, LockStatus, LockWait};

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Condvar;
 
@@ -254,6 +255,8 @@ pub(super) struct Wait {
     pub priority: i32,
     /// How much would be undone.
     pub cost: u64,
+    /// When it began, by the engine's clock.
+    pub since: Duration,
 }
 
 /// Where a wait stands.

@@ -1,5 +1,7 @@
 //! Looking at the lock table from outside: sys.dm_tran_locks, and tests.
 
+use std::time::Duration;
+
 use super::table::Verdict;
 use super::{LockManager, LockOwner, Mode, Resource};
 
@@ -29,7 +31,41 @@ pub struct LockInfo {
     pub session: bool,
 }
 
+/// What a session waits for.
+#[derive(Clone, Debug)]
+pub struct LockWait {
+    /// The mode asked for.
+    pub mode: Mode,
+    /// What is to be locked.
+    pub resource: Resource,
+    /// A session that is in the way.
+    pub blocker: LockOwner,
+    /// When the wait began, by the engine's clock.
+    pub since: Duration,
+}
+
 impl LockManager {
+    /// Notes when the wait of a session began.
+    pub fn waiting_since(&mut self, owner: LockOwner, since: Duration) {
+        if let Some(wait) = self.owners.get_mut(&owner).and_then(|o| o.wait.as_mut()) {
+            wait.since = since;
+        }
+    }
+
+    /// What a session waits for, if it does.
+    pub fn wait_of(&self, owner: LockOwner) -> Option<LockWait> {
+        let blocker = *self.blockers(owner).first()?;
+        let wait = self.owners.get(&owner)?.wait.as_ref()?;
+        let slot = &self.slots[wait.slot as usize];
+        let waiter = slot.waiting.iter().find(|w| w.owner == owner)?;
+        Some(LockWait {
+            mode: waiter.mode,
+            resource: slot.resource.clone(),
+            blocker,
+            since: wait.since,
+        })
+    }
+
     /// Every lock held or awaited.
     pub fn list(&self) -> Vec<LockInfo> {
         let mut list = Vec::new();

@@ -1,22 +1,11 @@
-//! Table hints and query hints. A hint the engine does not act on is refused, by name.
+//! Table hints and query hints. A hint the engine does not act on is refused by name (`crate::refused`).
 
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
 use crate::ast::{QueryHint, TableHint};
 use crate::error::SqlResult;
-
-/// Hints that SQL Server knows and the engine does not.
-const KNOWN: &[&str] = &[
-    "KEEPIDENTITY",
-    "KEEPDEFAULTS",
-    "IGNORE_CONSTRAINTS",
-    "IGNORE_TRIGGERS",
-    "NOEXPAND",
-    // Which rows share a page is a matter of storage, which the engine does not imitate.
-    "PAGLOCK",
-    "SPATIAL_WINDOW_MAX_CELLS",
-];
+use crate::refused::{Kind, refusal};
 
 /// The highest MAXRECURSION.
 const RECURSION_MAX: u32 = 32_767;
@@ -66,8 +55,8 @@ impl Parser<'_> {
         if word.is_empty() {
             return Err(self.fail());
         }
-        if KNOWN.contains(&word.as_str()) {
-            return Err(self.unsupported(&format!("the table hint {word}")));
+        if let Some(refused) = refusal(Kind::TableHint, &word) {
+            return Err(refused.at(token.pos.line));
         }
         if word == "INDEX" {
             self.advance();
@@ -199,4 +188,16 @@ fn simple_hint(word: &str) -> Option<TableHint> {
         "FORCESCAN" => TableHint::ForceScan,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_refused_hint_is_also_read() {
+        for name in crate::refused::names(Kind::TableHint) {
+            assert!(simple_hint(name).is_none(), "{name}");
+        }
+    }
 }

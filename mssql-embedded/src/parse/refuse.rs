@@ -2,51 +2,56 @@
 
 use super::cursor::Parser;
 use crate::error::SqlError;
-
-/// Reserved words that begin a statement the engine does not implement.
-const RESERVED: &[(&str, &str)] = &[
-    ("MERGE", "MERGE"),
-    ("OPEN", "OPEN (cursors and keys)"),
-    ("CLOSE", "CLOSE (cursors and keys)"),
-    ("FETCH", "FETCH (cursors)"),
-    ("DEALLOCATE", "DEALLOCATE (cursors)"),
-    ("BACKUP", "BACKUP"),
-    ("RESTORE", "RESTORE"),
-    ("BULK", "BULK INSERT"),
-    ("DBCC", "DBCC"),
-    ("UPDATE", "UPDATE STATISTICS"),
-    ("RECONFIGURE", "RECONFIGURE"),
-    ("SHUTDOWN", "SHUTDOWN"),
-    ("SETUSER", "SETUSER"),
-    ("READTEXT", "READTEXT"),
-    ("WRITETEXT", "WRITETEXT"),
-    ("UPDATETEXT", "UPDATETEXT"),
-    ("LINENO", "LINENO"),
-    ("DUMP", "DUMP"),
-    ("LOAD", "LOAD"),
-];
+use crate::refused::{Kind, refusal};
 
 impl Parser<'_> {
     /// The error for a reserved word that begins no statement of ours.
     pub fn refuse_statement(&self, word: &str) -> SqlError {
-        match RESERVED.iter().find(|(known, _)| *known == word) {
-            Some((_, what)) => self.unsupported(what),
-            None => self.fail(),
-        }
+        self.refusal_of(word).unwrap_or_else(|| self.fail())
     }
 
     /// Statements that begin with unreserved words are known by their first two.
     pub fn refuse_word_statement(&self) -> Option<SqlError> {
         let (first, second) = (self.upper(), self.upper_at(1));
-        let what = match (first.as_str(), second.as_str()) {
-            ("DISABLE" | "ENABLE", "TRIGGER") => format!("{first} TRIGGER"),
-            ("SEND", "ON") => "SEND (Service Broker)".to_owned(),
-            ("RECEIVE", "TOP") => "RECEIVE (Service Broker)".to_owned(),
-            ("MOVE" | "GET", "CONVERSATION") => {
-                format!("{first} CONVERSATION (Service Broker)")
+        match (first.as_str(), second.as_str()) {
+            ("DISABLE" | "ENABLE", "TRIGGER")
+            | ("MOVE" | "GET", "CONVERSATION")
+            | ("SEND", "ON")
+            | ("RECEIVE", "TOP") => self.refusal_of(&first),
+            _ => None,
+        }
+    }
+
+    /// The refusal of a statement by its first word or its first two.
+    fn refusal_of(&self, word: &str) -> Option<SqlError> {
+        let two = || refusal(Kind::Statement, &format!("{word} {}", self.upper_at(1)));
+        let refused = refusal(Kind::Statement, word).or_else(two)?;
+        Some(refused.at(self.line()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::{ParseOptions, parse_batch};
+    use crate::refused::{Kind, names};
+
+    /// No statement of the register is parsed after all, also not in the body of a procedure.
+    #[test]
+    fn refused_statements_are_refused_by_name() {
+        for name in names(Kind::Statement) {
+            let rest = match name {
+                "SEND" => " ON CONVERSATION @h",
+                "RECEIVE" => " TOP (1) * FROM q",
+                _ => " x",
+            };
+            for before in ["", "CREATE PROCEDURE p AS "] {
+                let text = format!("{before}{name}{rest}");
+                let options = ParseOptions {
+                    quoted_identifier: true,
+                };
+                let error = parse_batch(&text, options).unwrap_err();
+                assert_eq!(error.number, 40517, "{text}: {}", error.message);
             }
-            _ => return None,
-        };
-        Some(self.unsupported(&what))
+        }
     }
 }

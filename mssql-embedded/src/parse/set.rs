@@ -5,6 +5,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, StmtKind};
 use crate::error::SqlResult;
+use crate::refused::{Kind, refusal};
 
 /// Options that are on or off. The interpreter refuses the settings it can't honour.
 const SWITCHES: &[&str] = &[
@@ -26,20 +27,6 @@ const SWITCHES: &[&str] = &[
     "PARSEONLY",
     "FMTONLY",
     "ANSI_DEFAULTS",
-];
-
-/// Options SQL Server has and the engine refuses.
-const REFUSED: &[&str] = &[
-    "SHOWPLAN_ALL",
-    "SHOWPLAN_TEXT",
-    "SHOWPLAN_XML",
-    "FORCEPLAN",
-    "NO_BROWSETABLE",
-    "REMOTE_PROC_TRANSACTIONS",
-    "FIPS_FLAGGER",
-    "OFFSETS",
-    "QUERY_GOVERNOR_COST_LIMIT",
-    "RESULT_SET_CACHING",
 ];
 
 impl Parser<'_> {
@@ -115,8 +102,8 @@ impl Parser<'_> {
                 p.advance();
                 return Ok(word);
             }
-            if REFUSED.contains(&word.as_str()) {
-                return Err(p.unsupported(&format!("SET {word}")));
+            if let Some(refused) = refusal(Kind::SetOption, &word) {
+                return Err(refused.at(token.pos.line));
             }
             if token.kind == Tok::Word {
                 let name = p.slice(token);
@@ -136,8 +123,10 @@ impl Parser<'_> {
                     p.advance();
                     Ok(word)
                 }
-                "XML" | "PROFILE" => Err(p.unsupported(&format!("SET STATISTICS {word}"))),
-                _ => Err(p.fail()),
+                _ => {
+                    let refused = refusal(Kind::SetOption, &format!("STATISTICS {word}"));
+                    Err(refused.map_or_else(|| p.fail(), |r| r.at(p.line())))
+                }
             }
         })?;
         // The figures would be sent as messages, and the engine has no such figures.
@@ -185,6 +174,18 @@ impl Parser<'_> {
         match i32::try_from(level) {
             Ok(level) if (-10..=10).contains(&level) => Ok(DeadlockPriority::Level(level)),
             _ => Err(self.fail_at(token)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_refused_option_is_also_read() {
+        for name in crate::refused::names(Kind::SetOption) {
+            assert!(!SWITCHES.contains(&name), "{name}");
         }
     }
 }

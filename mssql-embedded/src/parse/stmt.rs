@@ -152,7 +152,7 @@ impl Parser<'_> {
             "INSERT" => self.insert(with),
             "UPDATE" => self.update(with),
             "DELETE" => self.delete(with),
-            "MERGE" => Err(self.unsupported("MERGE")),
+            "MERGE" => Err(self.refuse_statement("MERGE")),
             _ if self.is(Tok::LParen) || self.kw("SELECT") => {
                 self.select_stmt(with).map(StmtKind::Select)
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ast::SetOp;
 use crate::catalog::{AccessPath, TableDef};
+use crate::dictionary::View;
 use crate::func::Aggregate;
 use crate::value::{ColumnMeta, DataType};
 
@@ -41,7 +42,7 @@ pub enum Node {
     /// A system view; the catalogue produces its rows.
     SystemView {
         /// The view.
-        view: SystemView,
+        view: &'static View,
         /// The database whose objects it shows, if it is not the current one.
         database: Option<String>,
         /// Its first slot.
@@ -257,44 +258,6 @@ pub struct LocalScan {
     pub residual: Option<Cond>,
     /// The slot that receives the row's locator, for DML targets.
     pub locator: Option<usize>,
-}
-
-/// A system view by its canonical name, for example `sys.tables`, and its columns.
-#[derive(Clone, Debug)]
-pub struct SystemView {
-    /// Lower-case two-part name.
-    pub name: &'static str,
-    /// Columns.
-    pub columns: &'static [(&'static str, SystemType)],
-}
-
-/// The column types that system views use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SystemType {
-    /// INT.
-    Int,
-    /// BIGINT.
-    BigInt,
-    /// SMALLINT.
-    SmallInt,
-    /// TINYINT.
-    TinyInt,
-    /// BIT.
-    Bit,
-    /// SYSNAME in the database collation.
-    Name,
-    /// NVARCHAR(60).
-    Text60,
-    /// NVARCHAR(MAX).
-    Max,
-    /// CHAR(2), the object type.
-    Char2,
-    /// CHAR(4), the permission type.
-    Char4,
-    /// DATETIME.
-    DateTime,
-    /// VARBINARY(85), a SID.
-    Sid,
 }
 
 /// A column of OPENJSON … WITH.

@@ -1,7 +1,7 @@
 //! Bound expressions and conditions.
 
 use crate::ast::{BinaryOp, CompareOp};
-use crate::func::{Function, Signature};
+use crate::func::{Callable, Signature};
 use crate::value::{Collation, DataType, Value};
 
 use super::Query;
@@ -61,7 +61,7 @@ pub enum Scalar {
     /// A function of the registry; arguments have the parameter types of its signature.
     Call {
         /// The function.
-        function: &'static Function,
+        function: Callable,
         /// Arguments.
         args: Vec<Scalar>,
         /// The signature that typed the call; functions read types and collations from it.

@@ -112,7 +112,7 @@ impl Scalar {
                     args: b,
                     ..
                 },
-            ) => std::ptr::eq(*function, *g) && same_all(args, b),
+            ) => function.name() == g.name() && same_all(args, b),
             (Self::Coalesce(a), Self::Coalesce(b)) => same_all(a, b),
             (
                 Self::Case { whens, otherwise },

@@ -48,7 +48,27 @@ pub fn check(
             | StmtKind::Label(_)
             | StmtKind::Ddl(_)
             | StmtKind::Use(_) => {}
-            _ => bind(module, stmt, core, frame, catalog)?,
+            StmtKind::Return(_)
+            | StmtKind::Throw(_)
+            | StmtKind::RaisError { .. }
+            | StmtKind::Print(_)
+            | StmtKind::WaitFor { .. }
+            | StmtKind::Declare(_)
+            | StmtKind::SetVariable { .. }
+            | StmtKind::SetOption(_)
+            | StmtKind::Exec(_)
+            | StmtKind::BeginTran(_)
+            | StmtKind::Commit(_)
+            | StmtKind::Rollback(_)
+            | StmtKind::SaveTran(_)
+            | StmtKind::Select(_)
+            | StmtKind::Insert(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert
+            | StmtKind::Kill(_)
+            | StmtKind::Checkpoint => bind(module, stmt, core, frame, catalog)?,
         }
     }
     Ok(())

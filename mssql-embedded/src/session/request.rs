@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use crate::activity::SessionActivity;
 use crate::context::{Core, Frame, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
@@ -40,6 +41,17 @@ impl Session {
             spid,
             collation,
         };
+        let now_ms = engine.clock.unix_ms();
+        engine.activity.opened(SessionActivity {
+            spid,
+            login: identity.login.clone(),
+            host_name: request.host_name.clone(),
+            program_name: request.app_name.clone(),
+            login_ms: now_ms,
+            database: identity.database.clone(),
+            last_start_ms: now_ms,
+            last_end_ms: Some(now_ms),
+        });
         let core = Core {
             engine: Arc::clone(engine),
             spid,
@@ -84,7 +96,9 @@ impl Session {
         let mut interp = interpreter(&mut self.core, sink, false, observed);
         let outcome = interp.batch(text);
         let end = interp.finish(outcome, false);
-        interp.respond(end, text)
+        let end = interp.respond(end, text);
+        self.request_ended();
+        end
     }
 
     /// Runs a batch that the tester's controls neither count nor disturb.
@@ -92,6 +106,20 @@ impl Session {
         let mut interp = interpreter(&mut self.core, sink, false, Observed::unnoticed());
         let outcome = interp.batch(text);
         interp.finish(outcome, false);
+        self.request_ended();
+    }
+
+    /// Notes that the request has run; its answer is not sent yet.
+    fn request_ended(&self) {
+        let Core {
+            engine,
+            spid,
+            database,
+            ..
+        } = &self.core;
+        engine
+            .activity
+            .ended(*spid, database, engine.clock.unix_ms());
     }
 
     /// Runs a remote procedure call.
@@ -103,7 +131,9 @@ impl Session {
         let mut interp = interpreter(&mut self.core, sink, true, Observed::new(label));
         let outcome = interp.remote_call(request);
         let end = interp.finish(outcome, true);
-        interp.respond(end, "")
+        let end = interp.respond(end, "");
+        self.request_ended();
+        end
     }
 
     /// Serves a transaction-manager request.
@@ -117,7 +147,9 @@ impl Session {
         let outcome = interp.transaction_request(request);
         let outcome = interp.settle(outcome);
         let end = interp.finish(outcome, false);
-        interp.respond(end, "")
+        let end = interp.respond(end, "");
+        self.request_ended();
+        end
     }
 
     /// Resets the session before its next request (RESETCONNECTION): settings, transaction, and what
@@ -155,6 +187,9 @@ fn interpreter<'a>(
     rpc: bool,
     observed: Observed,
 ) -> Interp<'a> {
+    let engine = &core.engine;
+    let now_ms = engine.clock.unix_ms();
+    engine.activity.begun(core.spid, &core.database, now_ms);
     core.caught.clear();
     core.try_depth = 0;
     core.nest_level = 0;

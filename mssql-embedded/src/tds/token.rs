@@ -6,6 +6,7 @@ use super::prelogin::SERVER_VERSION;
 use super::type_out::put_type;
 use super::version::Version;
 use super::write::Put;
+use crate::dictionary::SERVER_NAME;
 use crate::error::SqlError;
 use crate::session::{Done, DoneKind, EnvChange};
 use crate::value::{Collation, ColumnMeta};
@@ -30,8 +31,6 @@ const DONE_ERROR: u16 = 0x0002;
 const DONE_COUNT: u16 = 0x0010;
 const DONE_ATTENTION: u16 = 0x0020;
 
-/// The name of the server in messages.
-const SERVER_NAME: &str = "mssql-embedded";
 /// The product name in LOGINACK. Client libraries choose their dialect by it.
 const PRODUCT: &str = "Microsoft SQL Server";
 /// A message is cut here; RAISERROR and THROW never exceed 2,047 characters anyway.

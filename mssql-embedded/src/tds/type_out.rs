@@ -23,32 +23,32 @@ pub(crate) fn put_type(ty: &DataType, version: Version, in_metadata: bool, out: 
         put_legacy_lob_type(ty, in_metadata, out);
         return;
     }
+    out.put_u8(ty.facts().token);
     match *ty {
-        DataType::Null | DataType::Int => out.extend_from_slice(&[0x26, 4]),
-        DataType::Bit => out.extend_from_slice(&[0x68, 1]),
-        DataType::TinyInt => out.extend_from_slice(&[0x26, 1]),
-        DataType::SmallInt => out.extend_from_slice(&[0x26, 2]),
-        DataType::BigInt => out.extend_from_slice(&[0x26, 8]),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Real
+        | DataType::Float
+        | DataType::UniqueIdentifier
+        | DataType::SmallDateTime
+        | DataType::DateTime => out.put_u8(ty.max_length() as u8),
         DataType::Decimal { precision, scale } => {
-            out.extend_from_slice(&[0x6A, decimal_bytes(precision), precision, scale]);
+            out.extend_from_slice(&[decimal_bytes(precision), precision, scale]);
         }
-        DataType::Real => out.extend_from_slice(&[0x6D, 4]),
-        DataType::Float => out.extend_from_slice(&[0x6D, 8]),
-        DataType::Char(n, collation) => put_text_type(0xAF, n, Some(collation), out),
-        DataType::VarChar(n, collation) => put_text_type(0xA7, bytes(n, 1), Some(collation), out),
-        DataType::NChar(n, collation) => {
-            put_text_type(0xEF, n.saturating_mul(2), Some(collation), out);
+        DataType::Char(n, collation) => put_length(n, Some(collation), out),
+        DataType::VarChar(n, collation) => put_length(bytes(n, 1), Some(collation), out),
+        DataType::NChar(n, collation) => put_length(n.saturating_mul(2), Some(collation), out),
+        DataType::NVarChar(n, collation) => put_length(bytes(n, 2), Some(collation), out),
+        DataType::Binary(n) => put_length(n, None, out),
+        DataType::VarBinary(n) => put_length(bytes(n, 1), None, out),
+        DataType::Date => {}
+        DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => {
+            out.put_u8(scale);
         }
-        DataType::NVarChar(n, collation) => put_text_type(0xE7, bytes(n, 2), Some(collation), out),
-        DataType::Binary(n) => put_text_type(0xAD, n, None, out),
-        DataType::VarBinary(n) => put_text_type(0xA5, bytes(n, 1), None, out),
-        DataType::UniqueIdentifier => out.extend_from_slice(&[0x24, 16]),
-        DataType::Date => out.put_u8(0x28),
-        DataType::Time(scale) => out.extend_from_slice(&[0x29, scale]),
-        DataType::SmallDateTime => out.extend_from_slice(&[0x6F, 4]),
-        DataType::DateTime => out.extend_from_slice(&[0x6F, 8]),
-        DataType::DateTime2(scale) => out.extend_from_slice(&[0x2A, scale]),
-        DataType::DateTimeOffset(scale) => out.extend_from_slice(&[0x2B, scale]),
     }
 }
 
@@ -59,8 +59,7 @@ fn bytes(length: Length, unit: u16) -> u16 {
     }
 }
 
-fn put_text_type(token: u8, size: u16, collation: Option<Collation>, out: &mut Vec<u8>) {
-    out.put_u8(token);
+fn put_length(size: u16, collation: Option<Collation>, out: &mut Vec<u8>) {
     out.put_u16(size);
     if let Some(collation) = collation {
         out.extend_from_slice(&to_wire(collation));
@@ -380,6 +379,15 @@ mod tests {
                 },
             ),
         ]
+    }
+
+    /// No type is forgotten in the samples.
+    #[test]
+    fn every_type_has_a_sample() {
+        let sampled: Vec<_> = samples().iter().map(|(ty, _)| ty.name()).collect();
+        for facts in crate::value::facts::ALL {
+            assert!(sampled.contains(&facts.name), "{}", facts.name);
+        }
     }
 
     /// What is sent as a column can be read as a parameter: one format in both directions.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Collation;
+use super::facts::Family;
 
 /// The declared length of a variable-length type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,34 +89,6 @@ impl DataType {
         Self::Decimal { precision, scale }
     }
 
-    /// The system type's name, as in `sys.types`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Null => "int",
-            Self::Bit => "bit",
-            Self::TinyInt => "tinyint",
-            Self::SmallInt => "smallint",
-            Self::Int => "int",
-            Self::BigInt => "bigint",
-            Self::Decimal { .. } => "decimal",
-            Self::Real => "real",
-            Self::Float => "float",
-            Self::Char(..) => "char",
-            Self::VarChar(..) => "varchar",
-            Self::NChar(..) => "nchar",
-            Self::NVarChar(..) => "nvarchar",
-            Self::Binary(_) => "binary",
-            Self::VarBinary(_) => "varbinary",
-            Self::UniqueIdentifier => "uniqueidentifier",
-            Self::Date => "date",
-            Self::Time(_) => "time",
-            Self::SmallDateTime => "smalldatetime",
-            Self::DateTime => "datetime",
-            Self::DateTime2(_) => "datetime2",
-            Self::DateTimeOffset(_) => "datetimeoffset",
-        }
-    }
-
     /// The name used in messages: DECIMAL is called numeric there, the MAX types carry `(max)` and
     /// an untyped NULL is named so.
     pub fn error_name(&self) -> &'static str {
@@ -146,37 +119,6 @@ impl DataType {
         }
     }
 
-    /// The size in bytes as in `sys.columns.max_length`; -1 for the MAX types.
-    pub fn max_length(&self) -> i16 {
-        match self {
-            Self::Bit | Self::TinyInt => 1,
-            Self::SmallInt => 2,
-            Self::Null | Self::Int | Self::Real | Self::SmallDateTime => 4,
-            Self::BigInt | Self::Float | Self::DateTime => 8,
-            Self::Decimal { precision, .. } => match precision {
-                0..=9 => 5,
-                10..=19 => 9,
-                20..=28 => 13,
-                _ => 17,
-            },
-            Self::Char(n, _) | Self::Binary(n) => *n as i16,
-            Self::NChar(n, _) => (*n * 2) as i16,
-            Self::VarChar(length, _) | Self::VarBinary(length) => match length {
-                Length::Limited(n) => *n as i16,
-                Length::Max => -1,
-            },
-            Self::NVarChar(length, _) => match length {
-                Length::Limited(n) => (*n * 2) as i16,
-                Length::Max => -1,
-            },
-            Self::UniqueIdentifier => 16,
-            Self::Date => 3,
-            Self::Time(scale) => 3 + fraction_bytes(*scale),
-            Self::DateTime2(scale) => 6 + fraction_bytes(*scale),
-            Self::DateTimeOffset(scale) => 8 + fraction_bytes(*scale),
-        }
-    }
-
     /// The most bytes a value takes in an index key, or `None` for the MAX types, which cannot be
     /// key columns.
     pub fn key_bytes(&self) -> Option<usize> {
@@ -200,7 +142,13 @@ impl DataType {
             Self::Time(n) => 8 + point(*n),
             Self::DateTime2(n) => 19 + point(*n),
             Self::DateTimeOffset(n) => 26 + point(*n),
-            _ => 0,
+            Self::Char(..)
+            | Self::VarChar(..)
+            | Self::NChar(..)
+            | Self::NVarChar(..)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier => 0,
         }
     }
 
@@ -210,13 +158,29 @@ impl DataType {
             Self::Decimal { scale, .. } => *scale,
             Self::DateTime => 3,
             Self::Time(n) | Self::DateTime2(n) | Self::DateTimeOffset(n) => *n,
-            _ => 0,
+            Self::Null
+            | Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Real
+            | Self::Float
+            | Self::Char(..)
+            | Self::VarChar(..)
+            | Self::NChar(..)
+            | Self::NVarChar(..)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::SmallDateTime => 0,
         }
     }
 
     /// CHAR, VARCHAR, NCHAR and NVARCHAR.
     pub fn is_string(&self) -> bool {
-        self.collation().is_some()
+        self.facts().family == Family::Text
     }
 
     /// NCHAR and NVARCHAR.
@@ -226,7 +190,7 @@ impl DataType {
 
     /// BINARY and VARBINARY.
     pub fn is_binary(&self) -> bool {
-        matches!(self, Self::Binary(_) | Self::VarBinary(_))
+        self.facts().family == Family::Binary
     }
 
     /// TINYINT, SMALLINT, INT and BIGINT.
@@ -239,7 +203,7 @@ impl DataType {
 
     /// REAL and FLOAT.
     pub fn is_float(&self) -> bool {
-        matches!(self, Self::Real | Self::Float)
+        self.facts().family == Family::Float
     }
 
     /// Integers, DECIMAL, REAL and FLOAT; BIT is not a number.
@@ -249,15 +213,10 @@ impl DataType {
 
     /// Every date and time type.
     pub fn is_datetime(&self) -> bool {
-        matches!(
-            self,
-            Self::Date
-                | Self::Time(_)
-                | Self::SmallDateTime
-                | Self::DateTime
-                | Self::DateTime2(_)
-                | Self::DateTimeOffset(_)
-        )
+        match self.facts().family {
+            Family::OldDate | Family::Date | Family::Time | Family::NewDate => true,
+            Family::Exact | Family::Float | Family::Text | Family::Binary | Family::Guid => false,
+        }
     }
 
     /// VARCHAR(MAX), NVARCHAR(MAX) and VARBINARY(MAX).
@@ -316,15 +275,6 @@ impl DataType {
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.declaration())
-    }
-}
-
-/// Bytes that fractional seconds add to the smallest form of a type.
-fn fraction_bytes(scale: u8) -> i16 {
-    match scale {
-        0..=2 => 0,
-        3..=4 => 1,
-        _ => 2,
     }
 }
 

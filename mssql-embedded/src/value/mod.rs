@@ -15,6 +15,7 @@ pub mod date_part;
 pub mod datetime;
 pub mod decimal;
 pub(crate) mod errors;
+pub mod facts;
 pub(crate) mod fold;
 pub mod guid;
 pub mod json;

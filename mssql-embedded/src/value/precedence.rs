@@ -1,90 +1,20 @@
 //! Which type an expression has when two types meet, and which conversions are allowed.
 
+use super::facts::Conversion;
 use super::{Collation, DataType, Length, errors};
 use crate::error::SqlResult;
 
-/// The kinds of types that SQL Server's conversion table tells apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Exact,
-    Float,
-    Text,
-    Binary,
-    Guid,
-    OldDate,
-    Date,
-    Time,
-    NewDate,
-}
-
-fn kind(ty: &DataType) -> Kind {
-    match ty {
-        DataType::Real | DataType::Float => Kind::Float,
-        DataType::Char(..)
-        | DataType::VarChar(..)
-        | DataType::NChar(..)
-        | DataType::NVarChar(..) => Kind::Text,
-        DataType::Binary(_) | DataType::VarBinary(_) => Kind::Binary,
-        DataType::UniqueIdentifier => Kind::Guid,
-        DataType::DateTime | DataType::SmallDateTime => Kind::OldDate,
-        DataType::Date => Kind::Date,
-        DataType::Time(_) => Kind::Time,
-        DataType::DateTime2(_) | DataType::DateTimeOffset(_) => Kind::NewDate,
-        _ => Kind::Exact,
+/// How one type becomes another; a bare NULL becomes anything.
+fn conversion(from: &DataType, to: &DataType) -> Conversion {
+    match from {
+        DataType::Null => Conversion::Implicit,
+        _ => from.facts().family.conversion(to.facts().family),
     }
 }
 
 /// Whether CAST and CONVERT exist between two types (529 otherwise).
 pub fn explicit_allowed(from: &DataType, to: &DataType) -> bool {
-    if matches!(from, DataType::Null) {
-        return true;
-    }
-    let to = kind(to);
-    match kind(from) {
-        Kind::Text | Kind::OldDate => from_is_text(from) || to != Kind::Guid,
-        Kind::Binary => to != Kind::Float,
-        Kind::Exact | Kind::Float => {
-            matches!(
-                to,
-                Kind::Exact | Kind::Float | Kind::Text | Kind::Binary | Kind::OldDate
-            )
-        }
-        Kind::Guid => matches!(to, Kind::Guid | Kind::Text | Kind::Binary),
-        Kind::Date => {
-            matches!(
-                to,
-                Kind::Date | Kind::Text | Kind::Binary | Kind::OldDate | Kind::NewDate
-            )
-        }
-        Kind::Time => {
-            matches!(
-                to,
-                Kind::Time | Kind::Text | Kind::Binary | Kind::OldDate | Kind::NewDate
-            )
-        }
-        Kind::NewDate => !matches!(to, Kind::Exact | Kind::Float | Kind::Guid),
-    }
-}
-
-fn from_is_text(ty: &DataType) -> bool {
-    kind(ty) == Kind::Text
-}
-
-/// Whether a conversion happens without CAST.
-pub fn implicit_allowed(from: &DataType, to: &DataType) -> bool {
-    if matches!(from, DataType::Null) {
-        return true;
-    }
-    let (f, t) = (kind(from), kind(to));
-    let dated = |k| matches!(k, Kind::OldDate | Kind::Date | Kind::Time | Kind::NewDate);
-    let needs_cast = match (f, t) {
-        (Kind::Text, Kind::Binary) => true,
-        (Kind::OldDate, Kind::Exact | Kind::Float) => true,
-        (f, Kind::Binary) => dated(f),
-        (Kind::Binary, Kind::Date | Kind::Time | Kind::NewDate) => true,
-        _ => false,
-    };
-    explicit_allowed(from, to) && !needs_cast
+    conversion(from, to) != Conversion::None
 }
 
 /// Fails as SQL Server does when a value of `from` is used where `to` is needed.
@@ -93,12 +23,10 @@ pub fn implicit_allowed(from: &DataType, to: &DataType) -> bool {
 ///
 /// 206 when no conversion exists, 257 when it needs CAST.
 pub fn check_implicit(from: &DataType, to: &DataType) -> SqlResult<()> {
-    if implicit_allowed(from, to) {
-        Ok(())
-    } else if explicit_allowed(from, to) {
-        Err(errors::implicit_refused(from, to))
-    } else {
-        Err(errors::operand_clash(from, to))
+    match conversion(from, to) {
+        Conversion::Implicit => Ok(()),
+        Conversion::Explicit => Err(errors::implicit_refused(from, to)),
+        Conversion::None => Err(errors::operand_clash(from, to)),
     }
 }
 
@@ -112,34 +40,6 @@ pub fn check_explicit(from: &DataType, to: &DataType) -> SqlResult<()> {
         Ok(())
     } else {
         Err(errors::explicit_refused(from, to))
-    }
-}
-
-/// SQL Server's data type precedence; the higher wins.
-fn rank(ty: &DataType) -> u8 {
-    match ty {
-        DataType::DateTimeOffset(_) => 30,
-        DataType::DateTime2(_) => 29,
-        DataType::DateTime => 28,
-        DataType::SmallDateTime => 27,
-        DataType::Date => 26,
-        DataType::Time(_) => 25,
-        DataType::Float => 24,
-        DataType::Real => 23,
-        DataType::Decimal { .. } => 22,
-        DataType::BigInt => 21,
-        DataType::Int => 20,
-        DataType::SmallInt => 19,
-        DataType::TinyInt => 18,
-        DataType::Bit => 17,
-        DataType::UniqueIdentifier => 16,
-        DataType::NVarChar(..) => 15,
-        DataType::NChar(..) => 14,
-        DataType::VarChar(..) => 13,
-        DataType::Char(..) => 12,
-        DataType::VarBinary(_) => 11,
-        DataType::Binary(_) => 10,
-        DataType::Null => 0,
     }
 }
 
@@ -158,7 +58,11 @@ pub fn common_type(a: &DataType, b: &DataType) -> SqlResult<DataType> {
     if a.is_string() && b.is_string() {
         return Ok(common_text(a, b));
     }
-    let (high, low) = if rank(a) >= rank(b) { (a, b) } else { (b, a) };
+    let (high, low) = if a.facts().rank >= b.facts().rank {
+        (a, b)
+    } else {
+        (b, a)
+    };
     check_implicit(low, high)?;
     Ok(match (high, low) {
         (DataType::Decimal { .. }, _) => match (high.as_decimal(), low.as_decimal()) {
@@ -332,7 +236,7 @@ mod tests {
             257
         );
         assert_eq!(check_explicit(&D::Date, &D::Int).unwrap_err().number, 529);
-        assert!(implicit_allowed(&D::Int, &D::DateTime));
+        assert!(check_implicit(&D::Int, &D::DateTime).is_ok());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Collation, DataType, Length};
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refusal};
 
 /// One argument of a type, as in `DECIMAL(18, 2)` or `NVARCHAR(MAX)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +76,14 @@ impl DataType {
             "varbinary" | "binary varying" => {
                 Ok(Self::VarBinary(variable(&lower, args, bare, 8000)?))
             }
-            "rowversion" | "timestamp" | "money" | "smallmoney" | "text" | "ntext" | "image"
-            | "xml" | "sql_variant" | "hierarchyid" | "geometry" | "geography" | "json"
-            | "vector" | "cursor" => Err(SqlError::unsupported(format!("data type {lower}"))),
-            _ => Err(SqlError::with(
-                2715,
-                16,
-                6,
-                format!("Column, parameter, or variable #1: Cannot find data type {name}."),
-            )),
+            _ => Err(refusal(Kind::Type, &lower).unwrap_or_else(|| {
+                SqlError::with(
+                    2715,
+                    16,
+                    6,
+                    format!("Column, parameter, or variable #1: Cannot find data type {name}."),
+                )
+            })),
         }
     }
 }
@@ -250,6 +250,8 @@ mod tests {
             192
         );
         assert_eq!(number("nosuch", &[]), 2715);
-        assert_eq!(number("xml", &[]), 40517);
+        for refused in crate::refused::names(Kind::Type) {
+            assert_eq!(number(refused, &[]), 40517, "{refused}");
+        }
     }
 }

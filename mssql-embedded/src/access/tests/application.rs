@@ -28,10 +28,18 @@ fn an_application_lock_is_granted_awaited_or_timed_out() {
     let lock = named(&name, false);
     let mut first = Session::new(&engine, 2);
     assert_eq!(get(&mut first, &lock, Mode::X, None), 0);
-    assert_eq!(app_lock_mode(&engine.state.lock(), 2, &lock), "Exclusive");
+    assert_eq!(
+        app_lock_mode(&engine.state.lock().locks, 2, &lock),
+        "Exclusive"
+    );
     let mut second = Session::new(&engine, 3);
     assert_eq!(get(&mut second, &lock, Mode::S, Some(Duration::ZERO)), -1);
-    assert!(!app_lock_test(&engine.state.lock(), 3, &lock, Mode::S));
+    assert!(!app_lock_test(
+        &engine.state.lock().locks,
+        3,
+        &lock,
+        Mode::S
+    ));
     std::thread::scope(|s| {
         let waiting = s.spawn(|| get(&mut second, &lock, Mode::S, None));
         eventually_waits(&engine, 3);
@@ -72,7 +80,10 @@ fn a_session_lock_outlives_the_transaction_and_must_be_released_by_name() {
     let error = app_unlock(&mut engine.state.lock(), 2, &named(&lower, true)).unwrap_err();
     assert_eq!(error.number, 1223, "names are compared unit by unit");
     app_unlock(&mut engine.state.lock(), 2, &lock).unwrap();
-    assert_eq!(app_lock_mode(&engine.state.lock(), 2, &lock), "NoLock");
+    assert_eq!(
+        app_lock_mode(&engine.state.lock().locks, 2, &lock),
+        "NoLock"
+    );
     assert_no_locks(&engine);
 }
 

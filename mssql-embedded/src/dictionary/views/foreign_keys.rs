@@ -1,98 +1,47 @@
-//! sys.foreign_keys and sys.foreign_key_columns: their columns and rows.
+//! sys.foreign_keys and sys.foreign_key_columns.
 
-use super::{all_tables, bit, int, text};
-use crate::dictionary::system_view::Source;
-use crate::dictionary::view_list::{RowsOf, view};
-use crate::plan::SystemType::{Bit, Char2, Int, Name, Text60, TinyInt};
-use crate::plan::SystemView;
-use crate::value::Value;
+use std::sync::Arc;
 
-/// The views of this file.
-pub static VIEWS: &[(SystemView, RowsOf)] = &[
-    (
-        view(
-            "sys.foreign_keys",
-            &[
-                ("name", Name),
-                ("object_id", Int),
-                ("schema_id", Int),
-                ("parent_object_id", Int),
-                ("type", Char2),
-                ("type_desc", Text60),
-                ("referenced_object_id", Int),
-                ("is_disabled", Bit),
-                ("is_not_trusted", Bit),
-                ("delete_referential_action", TinyInt),
-                ("delete_referential_action_desc", Text60),
-                ("update_referential_action", TinyInt),
-                ("update_referential_action_desc", Text60),
-                ("is_system_named", Bit),
-            ],
-        ),
-        foreign_keys,
-    ),
-    (
-        view(
-            "sys.foreign_key_columns",
-            &[
-                ("constraint_object_id", Int),
-                ("constraint_column_id", Int),
-                ("parent_object_id", Int),
-                ("parent_column_id", Int),
-                ("referenced_object_id", Int),
-                ("referenced_column_id", Int),
-            ],
-        ),
-        foreign_key_columns,
-    ),
-];
+use crate::catalog::{ConstraintType, ForeignKeyDef, TableDef};
+use crate::dictionary::Source;
+use crate::dictionary::source::{ordinal, tables};
+use crate::dictionary::view::view;
 
-fn foreign_keys(s: &Source<'_>) -> Vec<Vec<Value>> {
-    let mut rows = Vec::new();
-    for table in all_tables(s) {
-        for key in &table.foreign_keys {
-            let (action, described) = if key.cascade_delete {
-                (1, "CASCADE")
-            } else {
-                (0, "NO_ACTION")
-            };
-            rows.push(vec![
-                text(&key.name),
-                int(key.id),
-                int(table.schema_id),
-                int(table.id),
-                text("F "),
-                text("FOREIGN_KEY_CONSTRAINT"),
-                int(key.table),
-                bit(false),
-                bit(false),
-                int(action),
-                text(described),
-                int(0),
-                text("NO_ACTION"),
-                bit(key.system_named),
-            ]);
-        }
-    }
-    rows
+fn keys(source: &dyn Source) -> impl Iterator<Item = (&Arc<TableDef>, &ForeignKeyDef)> {
+    tables(source).flat_map(|t| t.foreign_keys.iter().map(move |key| (t, key)))
 }
 
-fn foreign_key_columns(s: &Source<'_>) -> Vec<Vec<Value>> {
-    let mut rows = Vec::new();
-    for table in all_tables(s) {
-        for key in &table.foreign_keys {
-            let pairs = key.columns.iter().zip(&key.referenced);
-            rows.extend(pairs.enumerate().map(|(i, (own, other))| {
-                vec![
-                    int(key.id),
-                    int(i as i32 + 1),
-                    int(table.id),
-                    int(*own),
-                    int(key.table),
-                    int(*other),
-                ]
-            }));
-        }
-    }
-    rows
+view! {
+    /// FOREIGN KEY constraints.
+    FOREIGN_KEYS: "sys.foreign_keys";
+    each (t, key) in |s| keys(s);
+    "name": Name = &key.name,
+    "object_id": Int = key.id,
+    "schema_id": Int = t.schema_id,
+    "parent_object_id": Int = t.id,
+    "type": Char2 = ConstraintType::ForeignKey.code(),
+    "type_desc": Text60 = ConstraintType::ForeignKey.description(),
+    "referenced_object_id": Int = key.table,
+    "is_disabled": Bit = false,
+    "is_not_trusted": Bit = false,
+    "delete_referential_action": TinyInt = u8::from(key.cascade_delete),
+    "delete_referential_action_desc": Text60 = if key.cascade_delete { "CASCADE" } else { "NO_ACTION" },
+    "update_referential_action": TinyInt = 0,
+    "update_referential_action_desc": Text60 = "NO_ACTION",
+    "is_system_named": Bit = key.system_named,
+}
+
+view! {
+    /// The pairs of columns of foreign keys.
+    FOREIGN_KEY_COLUMNS: "sys.foreign_key_columns";
+    each (t, key, i, (own, other)) in |s| keys(s).flat_map(|(t, key)| {
+        let pairs = key.columns.iter().zip(&key.referenced);
+        pairs.enumerate().map(move |(i, pair)| (t, key, i, pair))
+    });
+    "constraint_object_id": Int = key.id,
+    "constraint_column_id": Int = ordinal(i),
+    "parent_object_id": Int = t.id,
+    "parent_column_id": Int = *own,
+    "referenced_object_id": Int = key.table,
+    "referenced_column_id": Int = *other,
 }

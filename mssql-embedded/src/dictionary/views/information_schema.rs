@@ -1,174 +1,138 @@
-//! INFORMATION_SCHEMA.
+//! The views of INFORMATION_SCHEMA.
 
-use crate::catalog::Object;
-use crate::dictionary::system_view::Source;
-use crate::value::{DataType, Length, Value};
+use crate::catalog::{Database, Object};
+use crate::dictionary::Source;
+use crate::dictionary::source::{objects, ordinal, tables};
+use crate::dictionary::view::view;
+use crate::value::{DataType, Length};
 
-use super::{all_tables, int, moment, text};
-
-type Rows = Vec<Vec<Value>>;
-
-/// SCHEMATA.
-pub fn schemata(s: &Source<'_>) -> Rows {
-    s.database
-        .schemas
-        .values()
-        .map(|x| {
-            let owner = s
-                .database
-                .principals
-                .get(&x.owner)
-                .map_or("", |p| p.name.as_str());
-            vec![text(&s.database.name), text(&x.name), text(owner)]
-        })
-        .collect()
+fn database_name(source: &dyn Source) -> &str {
+    source.database().map_or("", |d| &d.name)
 }
 
-fn schema_name(s: &Source<'_>, id: i32) -> Value {
-    s.database
-        .schemas
-        .get(&id)
-        .map_or(Value::Null, |x| text(&x.name))
+fn owner(database: &Database, schema: i32) -> &str {
+    let owner = database.principals.get(&database.schema_owner(schema));
+    owner.map_or("", |p| p.name.as_str())
 }
 
-/// TABLES.
-pub fn tables(s: &Source<'_>) -> Rows {
-    let objects = s.database.objects.values();
-    objects
-        .filter_map(|o| match o {
-            Object::Table(_) => Some((o, "BASE TABLE")),
-            Object::View(_) => Some((o, "VIEW")),
-            _ => None,
-        })
-        .map(|(o, kind)| {
-            vec![
-                text(&s.database.name),
-                schema_name(s, o.schema_id()),
-                text(o.name()),
-                text(kind),
-            ]
-        })
-        .collect()
+fn schema_name(source: &dyn Source, id: i32) -> Option<&str> {
+    let schema = source.database()?.schemas.get(&id)?;
+    Some(&schema.name)
 }
 
-/// COLUMNS.
-pub fn columns(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for t in all_tables(s) {
-        for (i, c) in t.columns.iter().enumerate() {
-            let (length, octets) = lengths(&c.ty);
-            let numeric = c.ty.is_numeric();
-            rows.push(vec![
-                text(&s.database.name),
-                text(&t.schema),
-                text(&t.name),
-                text(&c.name),
-                int(i as i64 + 1),
-                c.default.as_ref().map_or(Value::Null, |d| text(&d.text)),
-                text(if c.nullable { "YES" } else { "NO" }),
-                text(c.ty.name()),
-                length,
-                octets,
-                if numeric {
-                    int(c.ty.precision())
-                } else {
-                    Value::Null
-                },
-                if numeric {
-                    int(c.ty.scale())
-                } else {
-                    Value::Null
-                },
-                if c.ty.is_datetime() {
-                    int(c.ty.scale())
-                } else {
-                    Value::Null
-                },
-                c.ty.collation().map_or(Value::Null, |x| text(x.name())),
-            ]);
+view! {
+    /// The schemas of the current database.
+    SCHEMATA: "information_schema.schemata";
+    each (d, schema) in |s| s.database()
+        .into_iter()
+        .flat_map(|d| d.schemas.values().map(move |schema| (d, schema)));
+    "CATALOG_NAME": Name = &d.name,
+    "SCHEMA_NAME": Name = &schema.name,
+    "SCHEMA_OWNER": Name = owner(d, schema.id),
+}
+
+view! {
+    /// Tables and views.
+    TABLES: "information_schema.tables";
+    each (database, schema, o, kind) in |s| objects(s).filter_map(|o| {
+        let kind = match o {
+            Object::Table(_) => "BASE TABLE",
+            Object::View(_) => "VIEW",
+            Object::Procedure(_) | Object::Constraint { .. } => return None,
+        };
+        Some((database_name(s), schema_name(s, o.schema_id()), o, kind))
+    });
+    "TABLE_CATALOG": Name = database,
+    "TABLE_SCHEMA": Name = schema,
+    "TABLE_NAME": Name = o.name(),
+    "TABLE_TYPE": Text60 = kind,
+}
+
+view! {
+    /// The columns of tables.
+    COLUMNS: "information_schema.columns";
+    each (database, t, i, c) in |s| tables(s).flat_map(|t| {
+        let columns = t.columns.iter().enumerate();
+        columns.map(move |(i, c)| (database_name(s), t, i, c))
+    });
+    "TABLE_CATALOG": Name = database,
+    "TABLE_SCHEMA": Name = &t.schema,
+    "TABLE_NAME": Name = &t.name,
+    "COLUMN_NAME": Name = &c.name,
+    "ORDINAL_POSITION": Int = ordinal(i),
+    "COLUMN_DEFAULT": Max = c.default.as_ref().map(|d| &d.text),
+    "IS_NULLABLE": Text60 = if c.nullable { "YES" } else { "NO" },
+    "DATA_TYPE": Name = c.ty.name(),
+    "CHARACTER_MAXIMUM_LENGTH": Int = lengths(&c.ty).map(|(characters, _)| characters),
+    "CHARACTER_OCTET_LENGTH": Int = lengths(&c.ty).map(|(_, bytes)| bytes),
+    "NUMERIC_PRECISION": TinyInt = c.ty.is_numeric().then(|| c.ty.precision()),
+    "NUMERIC_SCALE": Int = c.ty.is_numeric().then(|| i32::from(c.ty.scale())),
+    "DATETIME_PRECISION": SmallInt = c.ty.is_datetime().then(|| i16::from(c.ty.scale())),
+    "COLLATION_NAME": Name = c.ty.collation().map(|x| x.name()),
+}
+
+/// The most characters and bytes of a type; -1 is MAX.
+fn lengths(ty: &DataType) -> Option<(i32, i32)> {
+    Some(match ty.length()? {
+        Length::Max => (-1, -1),
+        Length::Limited(n) => {
+            let n = i32::from(n);
+            (n, if ty.is_unicode() { n * 2 } else { n })
         }
-    }
-    rows
+    })
 }
 
-/// CHARACTER_MAXIMUM_LENGTH and CHARACTER_OCTET_LENGTH; -1 is MAX.
-fn lengths(ty: &DataType) -> (Value, Value) {
-    match ty.length() {
-        Some(Length::Max) => (int(-1), int(-1)),
-        Some(Length::Limited(n)) => {
-            let bytes = if ty.is_unicode() {
-                i64::from(n) * 2
-            } else {
-                i64::from(n)
-            };
-            (int(n), int(bytes))
-        }
-        None => (Value::Null, Value::Null),
-    }
+view! {
+    /// Procedures, with the first 4,000 characters of their texts.
+    ROUTINES: "information_schema.routines";
+    each (database, p) in |s| objects(s).filter_map(|o| match o {
+        Object::Procedure(p) => Some((database_name(s), p)),
+        Object::Table(_) | Object::View(_) | Object::Constraint { .. } => None,
+    });
+    "SPECIFIC_SCHEMA": Name = &p.schema,
+    "SPECIFIC_NAME": Name = &p.name,
+    "ROUTINE_CATALOG": Name = database,
+    "ROUTINE_SCHEMA": Name = &p.schema,
+    "ROUTINE_NAME": Name = &p.name,
+    "ROUTINE_TYPE": Text60 = "PROCEDURE",
+    "ROUTINE_DEFINITION": Max = p.text.chars().take(4000).collect::<String>(),
+    "CREATED": DateTime = p.created_ms,
+    "LAST_ALTERED": DateTime = p.modified_ms,
 }
 
-/// ROUTINES.
-pub fn routines(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for o in s.database.objects.values() {
-        let Object::Procedure(p) = o else { continue };
-        rows.push(vec![
-            text(&p.schema),
-            text(&p.name),
-            text(&s.database.name),
-            text(&p.schema),
-            text(&p.name),
-            text("PROCEDURE"),
-            text(&p.text.chars().take(4000).collect::<String>()),
-            moment(p.created_ms),
-            moment(p.modified_ms),
-        ]);
-    }
-    rows
-}
-
-/// TABLE_CONSTRAINTS.
-pub fn table_constraints(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for t in all_tables(s) {
+view! {
+    /// PRIMARY KEY, UNIQUE and CHECK constraints.
+    TABLE_CONSTRAINTS: "information_schema.table_constraints";
+    each (database, t, name, kind) in |s| tables(s).flat_map(|t| {
         let keys = t.indexes.iter().filter_map(|i| {
-            let kind = if i.constraint.as_ref()?.primary {
-                "PRIMARY KEY"
-            } else {
-                "UNIQUE"
-            };
-            Some((i.name.as_str(), kind))
+            let primary = i.constraint.as_ref()?.primary;
+            Some((&i.name, if primary { "PRIMARY KEY" } else { "UNIQUE" }))
         });
-        for (name, kind) in keys.chain(t.checks.iter().map(|c| (c.name.as_str(), "CHECK"))) {
-            rows.push(vec![
-                text(&s.database.name),
-                text(&t.schema),
-                text(name),
-                text(&t.schema),
-                text(&t.name),
-                text(kind),
-            ]);
-        }
-    }
-    rows
+        let all = keys.chain(t.checks.iter().map(|c| (&c.name, "CHECK")));
+        all.map(move |(name, kind)| (database_name(s), t, name, kind))
+    });
+    "CONSTRAINT_CATALOG": Name = database,
+    "CONSTRAINT_SCHEMA": Name = &t.schema,
+    "CONSTRAINT_NAME": Name = name,
+    "TABLE_SCHEMA": Name = &t.schema,
+    "TABLE_NAME": Name = &t.name,
+    "CONSTRAINT_TYPE": Text60 = kind,
 }
 
-/// KEY_COLUMN_USAGE.
-pub fn key_column_usage(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for t in all_tables(s) {
-        for i in t.indexes.iter().filter(|i| i.constraint.is_some()) {
-            for (n, (column, _)) in i.keys.iter().enumerate() {
-                rows.push(vec![
-                    text(&t.schema),
-                    text(&i.name),
-                    text(&t.schema),
-                    text(&t.name),
-                    text(&t.columns[*column].name),
-                    int(n as i64 + 1),
-                ]);
-            }
-        }
-    }
-    rows
+view! {
+    /// The columns of PRIMARY KEY and UNIQUE constraints.
+    KEY_COLUMN_USAGE: "information_schema.key_column_usage";
+    each (t, i, n, column) in |s| tables(s)
+        .flat_map(|t| t.indexes.iter().map(move |i| (t, i)))
+        .filter(|(_, i)| i.constraint.is_some())
+        .flat_map(|(t, i)| {
+            let keys = i.keys.iter().enumerate();
+            keys.map(move |(n, (column, _))| (t, i, n, &t.columns[*column]))
+        });
+    "CONSTRAINT_SCHEMA": Name = &t.schema,
+    "CONSTRAINT_NAME": Name = &i.name,
+    "TABLE_SCHEMA": Name = &t.schema,
+    "TABLE_NAME": Name = &t.name,
+    "COLUMN_NAME": Name = &column.name,
+    "ORDINAL_POSITION": Int = ordinal(n),
 }

@@ -1,39 +1,38 @@
 //! sys.dm_tran_locks.
 
-use crate::dictionary::system_view::Source;
+use crate::dictionary::view::view;
 use crate::lock::{LockStatus, Resource};
-use crate::value::Value;
 
-use super::{int, text};
-
-/// sys.dm_tran_locks.
-pub fn tran_locks(s: &Source<'_>) -> Vec<Vec<Value>> {
-    s.latch
-        .locks
-        .list()
+view! {
+    /// Locks held and awaited.
+    TRAN_LOCKS: "sys.dm_tran_locks";
+    each (database, l) in |s| s.database()
         .into_iter()
-        .map(|l| {
-            let status = match l.status {
-                LockStatus::Grant => "GRANT",
-                LockStatus::Wait => "WAIT",
-                LockStatus::Convert => "CONVERT",
-            };
-            vec![
-                text(l.resource.kind()),
-                int(s.database.id),
-                int(l
-                    .resource
-                    .row_of()
-                    .or(match l.resource {
-                        Resource::Object(id) => Some(id),
-                        _ => None,
-                    })
-                    .unwrap_or(0)),
-                text(&l.resource.to_string()),
-                text(&l.mode.to_string()),
-                text(status),
-                int(l.owner),
-            ]
-        })
-        .collect()
+        .flat_map(|d| s.locks().list().into_iter().map(|l| (d.id, l)));
+    "resource_type": Text60 = l.resource.kind(),
+    "resource_database_id": Int = database,
+    "resource_associated_entity_id": BigInt = entity(&l.resource),
+    "resource_description": Name = l.resource.to_string(),
+    "request_mode": Text60 = l.mode.to_string(),
+    "request_status": Text60 = status(l.status),
+    "request_session_id": Int = l.owner.cast_signed(),
+}
+
+/// The object a lock is about; 0 for application locks.
+fn entity(resource: &Resource) -> i64 {
+    i64::from(match resource {
+        Resource::Object(id) => *id,
+        Resource::Key { table, .. }
+        | Resource::KeyEnd { table, .. }
+        | Resource::Row { table, .. } => *table,
+        Resource::Application { .. } => 0,
+    })
+}
+
+fn status(status: LockStatus) -> &'static str {
+    match status {
+        LockStatus::Grant => "GRANT",
+        LockStatus::Wait => "WAIT",
+        LockStatus::Convert => "CONVERT",
+    }
 }

@@ -1,46 +1,57 @@
-//! The rows of the system views, one file per family.
+//! The system views, one file per family. A view that is not listed here cannot be named.
 
-pub mod foreign_keys;
-pub mod information_schema;
-pub mod locks;
-pub mod objects;
-pub mod principals;
-pub mod tables;
+mod columns;
+mod constraints;
+mod databases;
+mod foreign_keys;
+mod indexes;
+mod information_schema;
+mod locks;
+mod modules;
+mod objects;
+mod permissions;
+mod principals;
+mod sessions;
+mod types;
 
-use std::sync::Arc;
+use super::View;
 
-use crate::value::Value;
-
-use super::system_view::Source;
-use crate::catalog::{Object, TableDef};
-
-fn int(n: impl Into<i64>) -> Value {
-    Value::Int(n.into())
-}
-
-fn bit(b: bool) -> Value {
-    Value::Bit(b)
-}
-
-fn text(s: &str) -> Value {
-    Value::text(s)
-}
-
-/// A DATETIME from Unix milliseconds, rounded to its 1/300 s.
-fn moment(unix_ms: i64) -> Value {
-    const DAY_MS: i64 = 86_400_000;
-    const UNIX_EPOCH_DAYS: i64 = 719_162;
-    let days = unix_ms.div_euclid(DAY_MS) + UNIX_EPOCH_DAYS;
-    let thirds = (unix_ms.rem_euclid(DAY_MS) * 3 + 5) / 10;
-    Value::DateTime {
-        days: days as i32,
-        ticks: thirds * 100_000 / 3,
-    }
-}
-
-fn all_tables<'s>(source: &'s Source<'_>) -> impl Iterator<Item = &'s Arc<TableDef>> {
-    source.database.objects.values().filter_map(|o| match o {
-        Object::Table(t) => Some(t),
-        _ => None,
-    })
-}
+/// Every system view.
+pub static ALL: &[&View] = &[
+    &databases::DATABASES,
+    &databases::SCHEMAS,
+    &objects::OBJECTS,
+    &objects::ALL_OBJECTS,
+    &objects::TABLES,
+    &objects::VIEWS,
+    &objects::PROCEDURES,
+    &modules::SQL_MODULES,
+    &modules::PARAMETERS,
+    &types::TYPES,
+    &columns::COLUMNS,
+    &columns::COMPUTED_COLUMNS,
+    &columns::IDENTITY_COLUMNS,
+    &indexes::INDEXES,
+    &indexes::INDEX_COLUMNS,
+    &indexes::PARTITIONS,
+    &indexes::PARTITION_STATS,
+    &constraints::KEY_CONSTRAINTS,
+    &constraints::CHECK_CONSTRAINTS,
+    &constraints::DEFAULT_CONSTRAINTS,
+    &foreign_keys::FOREIGN_KEYS,
+    &foreign_keys::FOREIGN_KEY_COLUMNS,
+    &principals::DATABASE_PRINCIPALS,
+    &principals::DATABASE_ROLE_MEMBERS,
+    &principals::SERVER_PRINCIPALS,
+    &principals::SQL_LOGINS,
+    &permissions::DATABASE_PERMISSIONS,
+    &locks::TRAN_LOCKS,
+    &sessions::SESSIONS,
+    &sessions::REQUESTS,
+    &information_schema::SCHEMATA,
+    &information_schema::TABLES,
+    &information_schema::COLUMNS,
+    &information_schema::ROUTINES,
+    &information_schema::TABLE_CONSTRAINTS,
+    &information_schema::KEY_COLUMN_USAGE,
+];

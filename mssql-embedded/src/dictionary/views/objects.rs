@@ -1,190 +1,94 @@
-//! sys.databases, sys.schemas, sys.objects and its kin, sys.sql_modules, sys.parameters, sys.types.
+//! sys.objects and the views that list one type of object with the same columns.
 
 use crate::catalog::Object;
-use crate::dictionary::property::{TYPES, object_type, object_type_desc, system_type_id};
-use crate::dictionary::system_view::Source;
-use crate::value::Value;
+use crate::dictionary::Source;
+use crate::dictionary::object_type::{code, description};
+use crate::dictionary::source::objects;
+use crate::dictionary::view::view;
 
-use super::{bit, int, moment, text};
-
-type Rows = Vec<Vec<Value>>;
-
-/// sys.databases.
-pub fn databases(s: &Source<'_>) -> Rows {
-    s.catalog
-        .databases
-        .values()
-        .map(|d| {
-            let snapshot = d.allow_snapshot_isolation;
-            vec![
-                text(&d.name),
-                int(d.id),
-                int(d.compatibility_level),
-                text(d.collation.name()),
-                bit(d.read_committed_snapshot),
-                int(snapshot),
-                text(if snapshot { "ON" } else { "OFF" }),
-                int(0),
-                text("ONLINE"),
-                text("MULTI_USER"),
-                bit(false),
-                text("SIMPLE"),
-            ]
-        })
-        .collect()
+/// A view with the columns of sys.objects.
+macro_rules! object_view {
+    ($(#[$doc:meta])* $id:ident: $name:literal; |$s:ident| $rows:expr) => {
+        view! {
+            $(#[$doc])*
+            $id: $name;
+            each (o, (created, modified)) in |$s| ($rows).map(|o| (o, dates(o, $s)));
+            "name": Name = o.name(),
+            "object_id": Int = o.id(),
+            "principal_id": Int = None::<i32>,
+            "schema_id": Int = o.schema_id(),
+            "parent_object_id": Int = parent(o),
+            "type": Char2 = code(o),
+            "type_desc": Text60 = description(o),
+            "create_date": DateTime = created,
+            "modify_date": DateTime = modified,
+            "is_ms_shipped": Bit = false,
+            "is_published": Bit = false,
+            "is_schema_published": Bit = false,
+        }
+    };
 }
 
-/// sys.schemas.
-pub fn schemas(s: &Source<'_>) -> Rows {
-    s.database
-        .schemas
-        .values()
-        .map(|x| vec![text(&x.name), int(x.id), int(x.owner)])
-        .collect()
+object_view! {
+    /// Everything that has an object id.
+    OBJECTS: "sys.objects"; |s| objects(s)
 }
 
-fn dates(o: &Object, s: &Source<'_>) -> (i64, i64) {
-    match o {
+object_view! {
+    /// As sys.objects: the engine has no system objects in its catalogue.
+    ALL_OBJECTS: "sys.all_objects"; |s| objects(s)
+}
+
+object_view! {
+    /// Views.
+    VIEWS: "sys.views"; |s| objects(s).filter(|o| matches!(o, Object::View(_)))
+}
+
+object_view! {
+    /// Procedures.
+    PROCEDURES: "sys.procedures"; |s| objects(s).filter(|o| matches!(o, Object::Procedure(_)))
+}
+
+view! {
+    /// Tables.
+    TABLES: "sys.tables";
+    each (o, t) in |s| objects(s).filter_map(|o| match o {
+        Object::Table(t) => Some((o, t)),
+        Object::Procedure(_) | Object::View(_) | Object::Constraint { .. } => None,
+    });
+    "name": Name = &t.name,
+    "object_id": Int = t.id,
+    "principal_id": Int = None::<i32>,
+    "schema_id": Int = t.schema_id,
+    "parent_object_id": Int = 0,
+    "type": Char2 = code(o),
+    "type_desc": Text60 = description(o),
+    "create_date": DateTime = t.created_ms,
+    "modify_date": DateTime = t.modified_ms,
+    "is_ms_shipped": Bit = false,
+    "lock_escalation": TinyInt = u8::from(!t.lock_escalation),
+    "lock_escalation_desc": Text60 = if t.lock_escalation { "TABLE" } else { "DISABLE" },
+}
+
+/// When an object was made and last changed; a constraint goes with its table.
+fn dates(object: &Object, source: &dyn Source) -> (i64, i64) {
+    match object {
         Object::Table(t) => (t.created_ms, t.modified_ms),
         Object::Procedure(p) => (p.created_ms, p.modified_ms),
         Object::View(v) => (v.created_ms, v.created_ms),
-        Object::Constraint { table, .. } => match s.database.objects.get(table) {
-            Some(Object::Table(t)) => (t.created_ms, t.modified_ms),
-            _ => (0, 0),
-        },
+        Object::Constraint { table, .. } => {
+            let database = source.database();
+            match database.and_then(|d| d.objects.get(table)) {
+                Some(Object::Table(t)) => (t.created_ms, t.modified_ms),
+                _ => (0, 0),
+            }
+        }
     }
 }
 
-fn object_row(o: &Object, s: &Source<'_>) -> Vec<Value> {
-    let parent = match o {
+fn parent(object: &Object) -> i32 {
+    match object {
         Object::Constraint { table, .. } => *table,
-        _ => 0,
-    };
-    let (created, modified) = dates(o, s);
-    vec![
-        text(o.name()),
-        int(o.id()),
-        Value::Null,
-        int(o.schema_id()),
-        int(parent),
-        text(object_type(o)),
-        text(object_type_desc(o)),
-        moment(created),
-        moment(modified),
-        bit(false),
-        bit(false),
-        bit(false),
-    ]
-}
-
-/// sys.objects.
-pub fn objects(s: &Source<'_>) -> Rows {
-    s.database
-        .objects
-        .values()
-        .map(|o| object_row(o, s))
-        .collect()
-}
-
-fn of_type(s: &Source<'_>, wanted: &str) -> Rows {
-    let objects = s.database.objects.values();
-    objects
-        .filter(|o| object_type(o) == wanted)
-        .map(|o| object_row(o, s))
-        .collect()
-}
-
-/// sys.tables.
-pub fn tables(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for o in s.database.objects.values() {
-        if let Object::Table(t) = o {
-            let mut row = object_row(o, s);
-            row.truncate(10);
-            row.push(int(if t.lock_escalation { 0 } else { 1 }));
-            row.push(text(if t.lock_escalation {
-                "TABLE"
-            } else {
-                "DISABLE"
-            }));
-            rows.push(row);
-        }
+        Object::Table(_) | Object::Procedure(_) | Object::View(_) => 0,
     }
-    rows
-}
-
-/// sys.views.
-pub fn views(s: &Source<'_>) -> Rows {
-    of_type(s, "V ")
-}
-
-/// sys.procedures.
-pub fn procedures(s: &Source<'_>) -> Rows {
-    of_type(s, "P ")
-}
-
-/// sys.sql_modules.
-pub fn sql_modules(s: &Source<'_>) -> Rows {
-    let objects = s.database.objects.values();
-    objects
-        .filter_map(|o| match o {
-            Object::Procedure(p) => Some((p.id, &p.text, p.ansi_nulls, p.quoted_identifier)),
-            Object::View(v) => Some((v.id, &v.text, true, true)),
-            _ => None,
-        })
-        .map(|(id, definition, nulls, quoted)| {
-            vec![
-                int(id),
-                text(definition),
-                bit(nulls),
-                bit(quoted),
-                bit(false),
-                bit(false),
-                Value::Null,
-            ]
-        })
-        .collect()
-}
-
-/// sys.parameters.
-pub fn parameters(s: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for o in s.database.objects.values() {
-        let Object::Procedure(p) = o else { continue };
-        for (i, param) in p.params.iter().enumerate() {
-            let id = system_type_id(&param.ty);
-            rows.push(vec![
-                int(p.id),
-                text(&param.name),
-                int(i as i64 + 1),
-                int(id),
-                int(id),
-                int(param.ty.max_length()),
-                int(param.ty.precision()),
-                int(param.ty.scale()),
-                bit(param.output),
-                // SQL Server never parses the defaults of T-SQL procedures into this column.
-                bit(false),
-            ]);
-        }
-    }
-    rows
-}
-
-/// sys.types.
-pub fn types(_s: &Source<'_>) -> Rows {
-    TYPES
-        .iter()
-        .map(|(name, id)| {
-            let system = if *name == "sysname" { 231 } else { *id };
-            vec![
-                text(name),
-                int(system),
-                int(*id),
-                int(4),
-                bit(false),
-                bit(false),
-            ]
-        })
-        .collect()
 }

@@ -1,110 +1,66 @@
-//! Users, roles, logins and permissions.
+//! sys.database_principals, sys.database_role_members, sys.server_principals and sys.sql_logins.
 
-use crate::catalog::Permission;
-use crate::dictionary::property::sid;
-use crate::dictionary::system_view::Source;
-use crate::value::Value;
+use crate::catalog::Principal;
+use crate::dictionary::Source;
+use crate::dictionary::sid::sid;
+use crate::dictionary::view::view;
 
-use super::{bit, int, text};
-
-type Rows = Vec<Vec<Value>>;
-
-/// sys.database_principals.
-pub fn database_principals(s: &Source<'_>) -> Rows {
-    s.database
-        .principals
-        .values()
-        .map(|p| {
-            let login = p
-                .login
-                .as_ref()
-                .and_then(|l| s.catalog.logins.get(&l.to_lowercase()));
-            vec![
-                text(&p.name),
-                int(p.id),
-                text(if p.role { "R " } else { "S " }),
-                text(if p.role { "DATABASE_ROLE" } else { "SQL_USER" }),
-                p.default_schema.as_ref().map_or(Value::Null, |x| text(x)),
-                login.map_or(Value::Null, |l| Value::Bytes(sid(l.id).into())),
-                bit(p.fixed && p.role && p.id != 0),
-                if p.role { int(p.owner) } else { Value::Null },
-            ]
-        })
-        .collect()
+/// The SID of the login behind a user.
+fn login_sid(principal: &Principal, source: &dyn Source) -> Option<Vec<u8>> {
+    let login = principal.login.as_ref()?;
+    let login = source.catalog().logins.get(&login.to_lowercase())?;
+    Some(sid(login.id))
 }
 
-/// sys.database_role_members.
-pub fn role_members(s: &Source<'_>) -> Rows {
-    s.database
-        .members
-        .iter()
-        .map(|(role, member)| vec![int(*role), int(*member)])
-        .collect()
+view! {
+    /// Users and roles.
+    DATABASE_PRINCIPALS: "sys.database_principals";
+    each (p, sid) in |s| s.database()
+        .into_iter()
+        .flat_map(|d| d.principals.values())
+        .map(|p| (p, login_sid(p, s)));
+    "name": Name = &p.name,
+    "principal_id": Int = p.id,
+    "type": Char2 = if p.role { "R " } else { "S " },
+    "type_desc": Text60 = if p.role { "DATABASE_ROLE" } else { "SQL_USER" },
+    "default_schema_name": Name = p.default_schema.as_ref(),
+    "sid": Sid = sid,
+    "is_fixed_role": Bit = p.fixed && p.role && p.id != 0,
+    "owning_principal_id": Int = p.role.then_some(p.owner),
 }
 
-/// The four-letter code of a permission.
-fn code(permission: &str) -> &'static str {
-    match permission {
-        "EXECUTE" => "EX  ",
-        "SELECT" => "SL  ",
-        "INSERT" => "IN  ",
-        "UPDATE" => "UP  ",
-        "DELETE" => "DL  ",
-        "CONTROL" => "CL  ",
-        "ALTER" => "AL  ",
-        "REFERENCES" => "RF  ",
-        "VIEW DEFINITION" => "VW  ",
-        "CONNECT" => "CO  ",
-        "CREATE TABLE" => "CRTB",
-        "CREATE PROCEDURE" => "CRPR",
-        "CREATE SCHEMA" => "CRSM",
-        "CREATE VIEW" => "CRVW",
-        "CREATE ROLE" => "CRRL",
-        _ => "    ",
-    }
+view! {
+    /// Who is in which role.
+    DATABASE_ROLE_MEMBERS: "sys.database_role_members";
+    each (role, member) in |s| s.database().into_iter().flat_map(|d| d.members.iter());
+    "role_principal_id": Int = *role,
+    "member_principal_id": Int = *member,
 }
 
-/// sys.database_permissions.
-pub fn permissions(s: &Source<'_>) -> Rows {
-    s.database.permissions.iter().map(permission_row).collect()
-}
-
-fn permission_row(p: &Permission) -> Vec<Value> {
-    let class = match p.class {
-        0 => "DATABASE",
-        1 => "OBJECT_OR_COLUMN",
-        3 => "SCHEMA",
-        _ => "DATABASE_PRINCIPAL",
+/// A view of the server's logins, all of which have passwords.
+macro_rules! login_view {
+    ($(#[$doc:meta])* $id:ident: $name:literal) => {
+        view! {
+            $(#[$doc])*
+            $id: $name;
+            each l in |s| s.catalog().logins.values();
+            "name": Name = &l.name,
+            "principal_id": Int = l.id,
+            "sid": Sid = sid(l.id),
+            "type": Char2 = "S ",
+            "type_desc": Text60 = "SQL_LOGIN",
+            "is_disabled": Bit = l.disabled,
+            "default_database_name": Name = &l.default_database,
+        }
     };
-    vec![
-        int(p.class),
-        text(class),
-        int(p.major_id),
-        int(0),
-        int(p.grantee),
-        int(p.grantor),
-        text(code(&p.permission)),
-        text(&p.permission),
-        text(if p.state == 'D' { "D " } else { "G " }),
-        text(if p.state == 'D' { "DENY" } else { "GRANT" }),
-    ]
 }
 
-/// sys.server_principals and sys.sql_logins.
-pub fn server_principals(s: &Source<'_>) -> Rows {
-    s.catalog
-        .logins
-        .values()
-        .map(|l| {
-            vec![
-                text(&l.name),
-                int(l.id),
-                Value::Bytes(sid(l.id).into()),
-                text("S "),
-                text("SQL_LOGIN"),
-                bit(l.disabled),
-                text(&l.default_database),
-            ]
-        })
-        .collect()
+login_view! {
+    /// Logins.
+    SERVER_PRINCIPALS: "sys.server_principals"
+}
+
+login_view! {
+    /// Logins with a password, as which the engine knows all.
+    SQL_LOGINS: "sys.sql_logins"
 }

@@ -4,9 +4,11 @@ use std::ops::Bound;
 
 use crate::access::{Cursor, ReadLock, ReadMode};
 use crate::ast::IsolationLevel;
-use crate::catalog::{AccessPath, TableDef};
+use crate::catalog::{AccessPath, TableDef, server_fold};
+use crate::context::user_in;
+use crate::dictionary::{Elsewhere, View};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Hints, LocalScan, Purpose, Scan, Seek, SeekEq, SystemView};
+use crate::plan::{Hints, LocalScan, Purpose, Scan, Seek, SeekEq};
 use crate::storage::{Bounds, Found, LocalCursor, seek_bounds};
 use crate::value::Value;
 
@@ -250,17 +252,19 @@ impl Operator for LocalTableScan<'_> {
 
 /// The rows of a system view.
 pub fn system_view(
-    view: &SystemView,
+    view: &View,
     database: Option<&str>,
     base: usize,
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let database = match database {
-        Some(other) => crate::catalog::server_fold(other),
-        None => env.core.database.clone(),
+    let rows = match database {
+        None => (view.rows)(env),
+        Some(other) => {
+            let key = server_fold(other);
+            let user = user_in(&env.latch.catalog, &key, env.core, env.frame)?;
+            (view.rows)(&Elsewhere::new(env, &key, user))
+        }
     };
-    crate::context::user_in(&env.latch.catalog, &database, env.core, env.frame)?;
-    let rows = crate::dictionary::system_rows(view.name, &env.latch, &database)?;
     Ok(Rows::new(rows, base, level))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
 use crate::bind::{self, TableName};
-use crate::catalog::{Object, TableDef, is_temporary};
+use crate::catalog::{ConstraintType, Object, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -71,13 +71,12 @@ pub fn put_table(
             && constraint.id == 0
         {
             constraint.id = env.new_object_id();
-            let kind = if constraint.primary { "PK" } else { "UQ" };
-            added.push((constraint.id, index.name.clone(), kind));
+            added.push((constraint.id, index.name.clone(), constraint.kind()));
         }
     }
     for check in def.checks.iter_mut().filter(|c| c.id == 0) {
         check.id = env.new_object_id();
-        added.push((check.id, check.name.clone(), "C "));
+        added.push((check.id, check.name.clone(), ConstraintType::Check));
     }
     for key in &mut def.foreign_keys {
         if key.table == 0 {
@@ -85,7 +84,7 @@ pub fn put_table(
         }
         if key.id == 0 {
             key.id = env.new_object_id();
-            added.push((key.id, key.name.clone(), "F "));
+            added.push((key.id, key.name.clone(), ConstraintType::ForeignKey));
         }
     }
     let refers_to_itself = def.foreign_keys.iter().any(|k| k.table == def.id);
@@ -100,7 +99,7 @@ pub fn put_table(
         .filter(|d| d.id == 0)
     {
         default.id = env.new_object_id();
-        added.push((default.id, default.name.clone(), "D "));
+        added.push((default.id, default.name.clone(), ConstraintType::Default));
     }
     for (_, name, _) in &added {
         env.require_free_name(def.schema_id, name)?;

@@ -8,12 +8,13 @@ use crate::ast::{Ident, ObjectName, Pos};
 use crate::catalog::Param;
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refusal};
 use crate::session::text_of;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::call::{Argument, Returned, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
-use super::{Failure, Interp, system_names};
+use super::{Failure, Interp};
 
 impl Interp<'_> {
     /// Runs a system procedure by name.
@@ -49,10 +50,10 @@ impl Interp<'_> {
             "sp_prepexec" if system => self.sp_prepexec(args, frame),
             "sp_prepexecrpc" if system => self.sp_prepexecrpc(args, frame),
             "sp_unprepare" if system => self.sp_unprepare(&args),
-            known if system && system_names::REFUSED.contains(&known) => {
-                Err(SqlError::unsupported(format!("the system procedure {known}")).into())
-            }
             _ => {
+                if let Some(refused) = refusal(Kind::Procedure, &last).filter(|_| system) {
+                    return Err(refused.into());
+                }
                 let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
                 Err(unknown_procedure(&shown.join(".")).into())
             }

@@ -11,12 +11,18 @@ use crate::value::{CastMode, ColumnMeta, Value, cast};
 
 use super::{Failure, Flow, Interp, SELECT, transaction};
 
+/// The commands of DONE.
+const INSERT: u16 = 0xC3;
+const DELETE: u16 = 0xC4;
+const UPDATE: u16 = 0xC5;
+
 /// What a statement on tables brought.
 enum Outcome {
     Rows(Vec<ColumnMeta>, Vec<Vec<Value>>),
     Assigned(u64),
     Into(u64),
-    Written(DmlResult),
+    /// With the command that DONE names.
+    Written(u16, DmlResult),
 }
 
 /// The result set of a statement that may yet fail.
@@ -43,7 +49,10 @@ fn client_columns(kind: &BoundKind) -> Option<&[ColumnMeta]> {
         BoundKind::Insert(insert) => insert.output.as_ref(),
         BoundKind::Update(update) => update.output.as_ref(),
         BoundKind::Delete(delete) => delete.output.as_ref(),
-        _ => None,
+        BoundKind::SelectInto(_)
+        | BoundKind::Assign(_)
+        | BoundKind::Condition(_)
+        | BoundKind::Scalars(_) => None,
     }?;
     output.into.is_none().then_some(&output.columns)
 }
@@ -87,11 +96,17 @@ impl Interp<'_> {
                 }
                 BoundKind::Assign(assign) => Outcome::Assigned(run_assign(assign, env)?),
                 BoundKind::Insert(insert) => {
-                    Outcome::Written(exec::run_insert(insert, given, env)?)
+                    Outcome::Written(INSERT, exec::run_insert(insert, given, env)?)
                 }
-                BoundKind::Update(update) => Outcome::Written(exec::run_update(update, env)?),
-                BoundKind::Delete(delete) => Outcome::Written(exec::run_delete(delete, env)?),
-                _ => return Err(SqlError::unsupported("this statement")),
+                BoundKind::Update(update) => {
+                    Outcome::Written(UPDATE, exec::run_update(update, env)?)
+                }
+                BoundKind::Delete(delete) => {
+                    Outcome::Written(DELETE, exec::run_delete(delete, env)?)
+                }
+                BoundKind::Condition(_) | BoundKind::Scalars(_) => {
+                    return Err(SqlError::unsupported("an expression as a statement"));
+                }
             })
         });
         let outcome = match outcome {
@@ -115,7 +130,7 @@ impl Interp<'_> {
                 let rows = (!self.core.settings.nocount).then_some(rows);
                 self.done(frame, rows, SELECT)?;
             }
-            Outcome::Written(result) => self.written(stmt, frame, result)?,
+            Outcome::Written(command, result) => self.written(stmt, frame, command, result)?,
         }
         Ok(Flow::Next)
     }
@@ -147,16 +162,17 @@ impl Interp<'_> {
         Ok(())
     }
 
-    fn written(&mut self, stmt: &Stmt, frame: &Frame, result: DmlResult) -> Result<(), Failure> {
+    fn written(
+        &mut self,
+        stmt: &Stmt,
+        frame: &Frame,
+        command: u16,
+        result: DmlResult,
+    ) -> Result<(), Failure> {
         self.core.rowcount = result.rows as i64;
         for message in &result.messages {
             self.send_message(&message.clone().at(stmt.pos.line))?;
         }
-        let command = match stmt.kind {
-            StmtKind::Insert(_) => 0xC3,
-            StmtKind::Delete(_) => 0xC4,
-            _ => 0xC5,
-        };
         match result.output {
             Some((columns, rows)) => self.send_rows(frame, &columns, rows, command)?,
             None => {

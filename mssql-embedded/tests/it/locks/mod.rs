@@ -6,6 +6,7 @@ mod isolation;
 mod queue;
 mod rows;
 mod sessions;
+mod waits;
 
 use mssql_embedded::Server;
 

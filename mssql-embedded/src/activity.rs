@@ -1,0 +1,71 @@
+//! What every session is and does, as sys.dm_exec_sessions and sys.dm_exec_requests show it.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+/// The live sessions of an engine.
+#[derive(Debug, Default)]
+pub struct Activity {
+    sessions: Mutex<BTreeMap<u16, SessionActivity>>,
+}
+
+/// One session. Times are Unix milliseconds of the engine's clock.
+#[derive(Clone, Debug)]
+pub struct SessionActivity {
+    /// @@SPID.
+    pub spid: u16,
+    /// The login it was opened with.
+    pub login: String,
+    /// HOST_NAME().
+    pub host_name: String,
+    /// APP_NAME().
+    pub program_name: String,
+    /// When it was opened.
+    pub login_ms: i64,
+    /// The folded name of its database when its last request began or ended.
+    pub database: String,
+    /// When its last request began; the login counts as one.
+    pub last_start_ms: i64,
+    /// When its last request ended; `None` while one is running.
+    pub last_end_ms: Option<i64>,
+}
+
+impl Activity {
+    /// A session has been opened.
+    pub fn opened(&self, session: SessionActivity) {
+        self.sessions.lock().insert(session.spid, session);
+    }
+
+    /// A session is over.
+    pub fn closed(&self, spid: u16) {
+        self.sessions.lock().remove(&spid);
+    }
+
+    /// A request of a session begins.
+    pub fn begun(&self, spid: u16, database: &str, now_ms: i64) {
+        self.note(spid, database, |session| {
+            session.last_start_ms = now_ms;
+            session.last_end_ms = None;
+        });
+    }
+
+    /// The request of a session has run.
+    pub fn ended(&self, spid: u16, database: &str, now_ms: i64) {
+        self.note(spid, database, |session| session.last_end_ms = Some(now_ms));
+    }
+
+    fn note(&self, spid: u16, database: &str, change: impl FnOnce(&mut SessionActivity)) {
+        if let Some(session) = self.sessions.lock().get_mut(&spid) {
+            if session.database != database {
+                database.clone_into(&mut session.database);
+            }
+            change(session);
+        }
+    }
+
+    /// All sessions, by @@SPID.
+    pub fn sessions(&self) -> Vec<SessionActivity> {
+        self.sessions.lock().values().cloned().collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! A system view: its name, its columns and its rows in one value.
+
+use std::fmt;
+
+use super::Source;
+use crate::value::{Collation, DataType, Value};
+
+/// A system view.
+pub struct View {
+    /// Lower-case two-part name, for example `sys.tables`.
+    pub name: &'static str,
+    /// Its columns in order.
+    pub columns: &'static [Column],
+    /// Its rows: of each as many values as there are columns.
+    pub rows: fn(&dyn Source) -> Vec<Vec<Value>>,
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A column of a system view.
+pub struct Column {
+    /// As `SELECT *` shows it.
+    pub name: &'static str,
+    /// Its type under the current database's collation.
+    pub ty: fn(Collation) -> DataType,
+}
+
+/// Defines system views. Each column is one line with its name, its type and its value in a row; a value of the
+/// wrong type does not compile, and no column can lack a value or have one too many.
+///
+/// ```text
+/// view! {
+///     /// What it lists.
+///     NAME: "sys.name";
+///     each pattern in |source| an iterator;
+///     "column": Kind = value,
+/// }
+/// ```
+macro_rules! view {
+    (
+        $(#[$doc:meta])*
+        $id:ident: $name:expr;
+        each $row:pat in |$source:ident| $rows:expr;
+        $($column:literal: $kind:ident = $value:expr,)+
+    ) => {
+        $(#[$doc])*
+        pub static $id: $crate::dictionary::View = $crate::dictionary::View {
+            name: $name,
+            columns: &[$($crate::dictionary::Column {
+                name: $column,
+                ty: <$crate::dictionary::kind::$kind as $crate::dictionary::kind::Kind>::data_type,
+            }),+],
+            rows: |$source: &dyn $crate::dictionary::Source| {
+                ($rows)
+                    .map(|$row| vec![
+                        $(<$crate::dictionary::kind::$kind as $crate::dictionary::kind::Holds<_>>::value($value)),+
+                    ])
+                    .collect()
+            },
+        };
+    };
+}
+
+pub(super) use view;

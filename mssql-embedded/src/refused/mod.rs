@@ -1,0 +1,155 @@
+//! The register of what SQL Server has and the engine refuses by name, so that an absence is not taken for a misspelling.
+//!
+//! Whatever is named here is refused when it is parsed or bound, and therefore also in the text of a procedure that is being
+//! created; a system procedure is refused when it is called. What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read. The
+//! README lists this register, and a test compares the two.
+
+mod functions;
+mod procedures;
+mod syntax;
+mod views;
+
+use crate::error::SqlError;
+
+/// What kind of thing a name names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A statement, by its first words.
+    Statement,
+    /// An option of SET.
+    SetOption,
+    /// A table hint.
+    TableHint,
+    /// A data type, in lower case.
+    Type,
+    /// A function or an `@@` name.
+    Function,
+    /// A system view or a table function of the system: lower case, with its schema.
+    View,
+    /// A system procedure, in lower case.
+    Procedure,
+}
+
+impl Kind {
+    /// How a message speaks of a name of this kind.
+    fn phrase(self, name: &str) -> String {
+        match self {
+            Self::Statement => name.to_owned(),
+            Self::SetOption => format!("SET {name}"),
+            Self::TableHint => format!("the table hint {name}"),
+            Self::Type => format!("data type {name}"),
+            Self::Function => format!("function {name}"),
+            Self::View => format!("the system view {name}"),
+            Self::Procedure => format!("the system procedure {name}"),
+        }
+    }
+
+    /// The heading of the kind in the README.
+    #[cfg(test)]
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Statement => "Statements",
+            Self::SetOption => "SET",
+            Self::TableHint => "Table hints",
+            Self::Type => "Types",
+            Self::Function => "Functions",
+            Self::View => "System views",
+            Self::Procedure => "System procedures",
+        }
+    }
+}
+
+/// Names that are refused for one reason.
+#[derive(Debug)]
+pub struct Group {
+    /// What they name.
+    pub kind: Kind,
+    /// What they need that the engine has not.
+    pub why: &'static str,
+    /// The names, as the sources of the engine spell them.
+    pub names: &'static [&'static str],
+}
+
+/// The whole register.
+pub fn groups() -> impl Iterator<Item = &'static Group> {
+    [
+        syntax::GROUPS,
+        functions::GROUPS,
+        views::GROUPS,
+        procedures::GROUPS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The refusal of a name, if it is in the register.
+pub fn refusal(kind: Kind, name: &str) -> Option<SqlError> {
+    let mut groups = groups().filter(|g| g.kind == kind);
+    let group = groups.find(|g| g.names.contains(&name))?;
+    let mut error = SqlError::unsupported(kind.phrase(name));
+    error.message.pop();
+    error.message += &format!(" ({}).", group.why);
+    Some(error)
+}
+
+/// All names of a kind, for tests that none of them exists after all.
+#[cfg(test)]
+pub fn names(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let groups = groups().filter(move |g| g.kind == kind);
+    groups.flat_map(|g| g.names.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Nothing is refused twice.
+    #[test]
+    fn names_are_unique_within_their_kind() {
+        for group in groups() {
+            let mut seen = HashSet::new();
+            for name in names(group.kind) {
+                assert!(seen.insert(name), "{name} twice");
+            }
+        }
+    }
+
+    /// The README's table of refusals is this register.
+    #[test]
+    fn the_readme_lists_the_register() {
+        let readme = include_str!("../../README.md");
+        let (_, table) = readme
+            .split_once("| Refused | because of | names |")
+            .unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let listed: Vec<&str> = table.lines().skip(2).collect();
+        let expected: Vec<String> = groups()
+            .map(|g| {
+                format!(
+                    "| {} | {} | {} |",
+                    g.kind.heading(),
+                    g.why,
+                    g.names.join(", ")
+                )
+            })
+            .collect();
+        assert_eq!(
+            listed,
+            expected,
+            "the README should have:\n{}",
+            expected.join("\n")
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_thing_and_the_reason() {
+        let error = refusal(Kind::Function, "SQL_VARIANT_PROPERTY").unwrap();
+        assert_eq!(error.number, 40517);
+        assert_eq!(
+            error.message,
+            "function SQL_VARIANT_PROPERTY is not supported by mssql-embedded (values of type sql_variant)."
+        );
+        assert!(refusal(Kind::Function, "NOSUCH").is_none());
+    }
+}
