@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use crate::access::Latch;
 use crate::activity::Activity;
+use crate::adversary::{Adversary, AdversaryOptions};
 use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
 use crate::error::{SqlError, SqlResult};
@@ -37,6 +38,10 @@ pub struct Engine {
     pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
     /// Compiled procedures with the version they were compiled from.
     modules: Mutex<HashMap<ObjectId, (u64, Arc<Module>)>>,
+    /// Locks rows as Azure SQL and SQL Server 2025 do.
+    pub(crate) optimized_locking: bool,
+    /// Decides what SQL Server's documents leave open, if there is one.
+    pub(crate) adversary: Option<Adversary>,
     next_spid: AtomicU16,
 }
 
@@ -49,6 +54,10 @@ pub struct EngineOptions {
     pub collation: Collation,
     /// READ_COMMITTED_SNAPSHOT of master.
     pub read_committed_snapshot: bool,
+    /// Locks rows as Azure SQL and SQL Server 2025 do.
+    pub optimized_locking: bool,
+    /// Who decides what SQL Server's documents leave open; `None` decides always the same.
+    pub adversary: Option<AdversaryOptions>,
 }
 
 impl Default for EngineOptions {
@@ -57,6 +66,8 @@ impl Default for EngineOptions {
             sa_password: String::new(),
             collation: Collation::SqlLatin1CiAs,
             read_committed_snapshot: false,
+            optimized_locking: false,
+            adversary: None,
         }
     }
 }
@@ -66,6 +77,8 @@ impl Engine {
     pub fn new(options: &EngineOptions) -> Arc<Self> {
         let engine = Self {
             next_spid: AtomicU16::new(FIRST_SPID),
+            optimized_locking: options.optimized_locking,
+            adversary: options.adversary.map(Adversary::new),
             ..Self::default()
         };
         let mut state = engine.state.lock();

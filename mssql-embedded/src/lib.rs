@@ -3,6 +3,7 @@
 
 mod access;
 mod activity;
+mod adversary;
 mod ast;
 mod bind;
 mod catalog;
@@ -28,6 +29,7 @@ mod tds;
 mod tls;
 mod value;
 
+pub use adversary::{Decision, Question};
 pub use controls::{Controls, Pause, Rule};
 pub use engine::Engine;
 pub use error::SqlError;

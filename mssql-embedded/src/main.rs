@@ -16,6 +16,8 @@ Options:
   --port PORT                 the port to listen on, 0 for any free one [1433]
   --host ADDRESS              the address to listen on [127.0.0.1]
   --read-committed-snapshot   readers see row versions instead of waiting for locks
+  --optimized-locking         lock rows as Azure SQL does
+  --adversary SEED            decide by this seed what SQL Server leaves open
   --encryption KIND           off, offered or required [offered]
   --help                      show this text";
 
@@ -63,6 +65,12 @@ fn configure(
                 builder = builder.host(address);
             }
             "--read-committed-snapshot" => builder = builder.read_committed_snapshot(true),
+            "--optimized-locking" => builder = builder.optimized_locking(true),
+            "--adversary" => {
+                let seed = value()?;
+                let number = seed.parse().map_err(|_| format!("{seed} is no seed"))?;
+                builder = builder.adversary(number);
+            }
             "--encryption" => builder = builder.encryption(encryption(&value()?)?),
             other => return Err(format!("unknown argument {other}; try --help")),
         }
@@ -117,6 +125,7 @@ mod tests {
         assert!(refused(&[], Some("")).contains("MSSQL_EMBEDDED_PASSWORD"));
         assert_eq!(refused(&["--port"], Some("x")), "--port needs a value");
         assert_eq!(refused(&["--port", "x"], Some("x")), "x is no port");
+        assert_eq!(refused(&["--adversary", "x"], Some("x")), "x is no seed");
         assert!(refused(&["--wat"], Some("x")).contains("--help"));
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use crate::adversary::AdversaryOptions;
 use crate::controls::Controls;
 use crate::engine::{Engine, EngineOptions};
 use crate::tds::{Listener, Settings};
@@ -13,6 +14,9 @@ use crate::value::Collation;
 
 /// The longest password SQL Server takes, in UTF-16 code units.
 const PASSWORD_UNITS: usize = 128;
+
+/// How many of the adversary's latest decisions can be asked for.
+const DECISIONS_REMEMBERED: usize = 10_000;
 
 /// A server in this process, listening on a socket until it is stopped or dropped.
 ///
@@ -143,6 +147,27 @@ impl ServerBuilder {
     #[must_use]
     pub fn read_committed_snapshot(mut self, on: bool) -> Self {
         self.engine.read_committed_snapshot = on;
+        self
+    }
+
+    /// Lets a seed decide what SQL Server's documents leave to the server: access paths, join order, the
+    /// order of rows, lock grain, scheduling and more. The same seed and the same order of statements
+    /// give the same decisions, which [`Controls::decisions`] tells.
+    #[must_use]
+    pub fn adversary(mut self, seed: u64) -> Self {
+        self.engine.adversary = Some(AdversaryOptions {
+            seed,
+            remember: DECISIONS_REMEMBERED,
+        });
+        self
+    }
+
+    /// Locks rows as Azure SQL Database and, where it is switched on, SQL Server 2025 do: a transaction's
+    /// id stands for the rows it has written, and with snapshot reads a row is looked at before it
+    /// is locked.
+    #[must_use]
+    pub fn optimized_locking(mut self, on: bool) -> Self {
+        self.engine.optimized_locking = on;
         self
     }
 

@@ -2,14 +2,24 @@
 
 use std::time::Duration;
 
+use super::tree::{Tree, entry_chain, row_chain};
 use super::{Access, errors};
+use crate::adversary::{Grain, Question};
 use crate::catalog::{ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::{Interrupt, interrupt_error};
-use crate::lock::{Grip, Mode, Reply, Request, Resource, Span, Verdict, WaitCost};
+use crate::lock::{Grip, Mode, Reply, Request, Resource, Span, Strength, Verdict, WaitCost};
+use crate::storage::{Key, TxnId};
 
 /// How often a waiting session asks whether its client still wants the answer.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(20);
+
+/// How often, with an adversary, other sessions go first at a lock, and for how long.
+const GO_FIRST_ONE_IN: usize = 16;
+const OTHERS_TURN: Duration = Duration::from_micros(200);
+
+/// How often, with an adversary, a row lock leads to escalation.
+const ESCALATE_ONE_IN: usize = 100;
 
 /// What to do when a lock is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +32,16 @@ pub(super) enum Patience {
     Fail,
 }
 
+/// What is asked for on a row or key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowLock {
+    pub mode: Mode,
+    pub span: Span,
+    pub patience: Patience,
+    /// Whether the lock is taken on the row's page instead.
+    pub grain: Grain,
+}
+
 /// The outcome of asking for a lock.
 #[derive(Debug)]
 pub(super) enum Acquired {
@@ -29,6 +49,8 @@ pub(super) enum Acquired {
     Held {
         /// To give it back early.
         grip: Option<Grip>,
+        /// The lock on the row's page that came with it, with an adversary.
+        page: Option<Grip>,
         /// Others have had the latch meanwhile, so what was seen before must be looked at again.
         waited: bool,
     },
@@ -58,7 +80,11 @@ impl Access<'_, '_> {
             Patience::Skip | Patience::Fail => Some(Duration::ZERO),
         };
         match self.acquire_within(resource, mode, span, timeout) {
-            Ok((grip, waited)) => Ok(Acquired::Held { grip, waited }),
+            Ok((grip, waited)) => Ok(Acquired::Held {
+                grip,
+                page: None,
+                waited,
+            }),
             Err(WaitEnd::Timeout) if patience == Patience::Skip => Ok(Acquired::Unavailable),
             Err(end) => Err(self.wait_error(end)),
         }
@@ -70,21 +96,71 @@ impl Access<'_, '_> {
         &mut self,
         table: &TableDef,
         resource: &Resource,
-        mode: Mode,
-        span: Span,
-        patience: Patience,
+        ask: RowLock,
     ) -> SqlResult<Acquired> {
-        let acquired = self.acquire(resource, mode, span, patience)?;
+        let RowLock {
+            mode,
+            span,
+            patience,
+            grain,
+        } = ask;
+        let mut of_page = None;
+        let mut waited_for_page = false;
+        if self.choices.is_some()
+            && let Some(page) = page_of(table, resource)
+        {
+            let whole = grain == Grain::Page && !mode.is_range();
+            let page_mode = if whole { mode } else { intent(mode) };
+            // READPAST does not step over pages: learn.microsoft.com/sql/t-sql/queries/hints-transact-sql-table
+            let patience = match patience {
+                Patience::Skip => Patience::Wait,
+                other => other,
+            };
+            if let Acquired::Held { grip, waited, .. } =
+                self.acquire(&page, page_mode, span, patience)?
+            {
+                of_page = grip;
+                waited_for_page = waited;
+            }
+            if whole {
+                return Ok(Acquired::Held {
+                    grip: None,
+                    page: of_page,
+                    waited: waited_for_page,
+                });
+            }
+        }
+        let acquired = match self.acquire(resource, mode, span, patience)? {
+            Acquired::Held { grip, waited, .. } => Acquired::Held {
+                grip,
+                page: of_page,
+                waited: waited || waited_for_page,
+            },
+            Acquired::Unavailable => {
+                if let Some(grip) = of_page {
+                    self.release(&grip);
+                }
+                return Ok(Acquired::Unavailable);
+            }
+        };
         if let Acquired::Held {
             grip: Some(grip), ..
         } = &acquired
-            && grip.escalation_due
             && table.lock_escalation
+            && (grip.escalation_due || self.short_of_lock_memory(grip))
             && self.latch.locks.escalate(self.owner, table.id)
         {
             self.stats.escalations += 1;
         }
         Ok(acquired)
+    }
+
+    /// Escalation may come long before 5,000 locks: lock memory is shared with everybody else. A row lock that
+    /// is given back at once has no part in it.
+    fn short_of_lock_memory(&self, grip: &Grip) -> bool {
+        grip.is_durable()
+            && (self.choices)
+                .is_some_and(|choices| choices.chance(Question::Escalation, ESCALATE_ONE_IN))
     }
 
     /// Asks for a lock and waits at most `timeout`, for ever if there is none. Tells whether it waited.
@@ -95,9 +171,14 @@ impl Access<'_, '_> {
         span: Span,
         timeout: Option<Duration>,
     ) -> Result<(Option<Grip>, bool), WaitEnd> {
+        let others_went = self.let_others_go();
         let cost = WaitCost {
             priority: self.deadlock_priority,
-            undo: self.txn.undo_len() as u64,
+            undo: match self.choices {
+                // SQL Server's choice among equals is nothing to rely on.
+                Some(choices) => choices.pick(Question::Victim, 1 << 16) as u64,
+                None => self.txn.undo_len() as u64,
+            },
         };
         let reply = self.latch.locks.request(&Request {
             owner: self.owner,
@@ -109,9 +190,9 @@ impl Access<'_, '_> {
         match reply {
             Reply::Granted(grip) => {
                 self.stats.locks_taken += 1;
-                Ok((Some(grip), false))
+                Ok((Some(grip), others_went))
             }
-            Reply::Free => Ok((None, false)),
+            Reply::Free => Ok((None, others_went)),
             Reply::Refused => Err(WaitEnd::Timeout),
             Reply::Deadlock => {
                 self.stats.lock_waits += 1;
@@ -124,6 +205,35 @@ impl Access<'_, '_> {
                 Ok((Some(grip), true))
             }
         }
+    }
+
+    /// The adversary may let other sessions go first at every lock; true if they had the latch.
+    fn let_others_go(&mut self) -> bool {
+        match self.choices {
+            Some(choices) if choices.chance(Question::Schedule, GO_FIRST_ONE_IN) => {
+                self.latch.let_others_go(OTHERS_TURN);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The unfinished transaction of somebody else that wrote what the resource stands for.
+    pub(super) fn other_writer(&self, tree: Tree, key: &Key) -> Option<TxnId> {
+        let store = &self.latch.store;
+        let writer = if tree.holds_rows() {
+            row_chain(store, tree.table, key)?.writer()
+        } else {
+            entry_chain(store, tree, key)?.writer()
+        };
+        writer.filter(|writer| *writer != self.txn.id)
+    }
+
+    /// Waits until a transaction has ended, holding nothing of it.
+    pub(super) fn await_transaction(&mut self, id: TxnId) -> SqlResult<()> {
+        let resource = Resource::Transaction(id);
+        self.acquire(&resource, Mode::S, Span::Instant, Patience::Wait)?;
+        Ok(())
     }
 
     /// Waits, without the latch, until the queued request is decided.
@@ -177,6 +287,29 @@ impl Access<'_, '_> {
             return Err(interrupt_error(interrupt));
         }
         Ok(())
+    }
+}
+
+/// The page of a row or key, unless its index knows only row locks.
+fn page_of(table: &TableDef, resource: &Resource) -> Option<Resource> {
+    let (_, id) = resource.place()?;
+    let forbidden = (table.indexes.iter()).any(|i| i.index_id == id && !i.allow_page_locks);
+    if forbidden {
+        return None;
+    }
+    resource.page()
+}
+
+/// What a lock on a row asks of its page.
+fn intent(mode: Mode) -> Mode {
+    match mode.strength {
+        Strength::Null | Strength::SchS | Strength::IS | Strength::S => Mode::IS,
+        Strength::SchM
+        | Strength::IX
+        | Strength::U
+        | Strength::X
+        | Strength::SIX
+        | Strength::UIX => Mode::IX,
     }
 }
 

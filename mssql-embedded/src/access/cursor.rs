@@ -1,15 +1,16 @@
 //! Reading rows in the order of an index under the lock protocol.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use super::acquire::{Acquired, Patience};
+use super::acquire::{Acquired, Patience, RowLock};
 use super::tree::{Entries, Tree, entry_chain, row_chain};
 use super::{Access, ReadLock, ReadMode, errors};
+use crate::adversary::Grain;
 use crate::catalog::{AccessPath, TableDef};
 use crate::error::SqlResult;
 use crate::lock::{Grip, Mode, Resource, Span};
-use crate::storage::{CommitSeq, Found, Key, Row, is_empty_range};
+use crate::storage::{CommitSeq, Found, Key, Row, TxnId, entry_key, is_empty_range};
 
 /// A position in an index of a table. It remembers keys, never references, so others may have the latch
 /// between two calls.
@@ -17,6 +18,8 @@ use crate::storage::{CommitSeq, Found, Key, Row, is_empty_range};
 pub struct Cursor {
     table: Arc<TableDef>,
     tree: Tree,
+    /// The position of a nonclustered index in the definition.
+    index: Option<usize>,
     low: Bound<Key>,
     high: Bound<Key>,
     reverse: bool,
@@ -25,8 +28,10 @@ pub struct Cursor {
     point: bool,
     covering: bool,
     state: Progress,
-    /// The locks the present row took: its index key, then the row itself.
-    grips: [Option<Grip>; 2],
+    /// The locks the present row took: its index key and that key's page, then the row itself and its page.
+    grips: [Option<Grip>; 4],
+    /// Where it began to read, to tell whether a row that changed meanwhile still belongs here.
+    bounds: (Bound<Key>, Bound<Key>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +39,18 @@ enum Progress {
     Unopened,
     Reading,
     Finished,
+}
+
+/// What became of the lock on a key or row.
+enum Locked {
+    /// It is held, and nobody else had the latch meanwhile.
+    AtOnce,
+    /// It is held, after others had the latch.
+    AfterWait,
+    /// READPAST steps over it.
+    Not,
+    /// It is not held: a transaction that had written the row has ended, so look again.
+    Later,
 }
 
 /// What became of a key the cursor came to.
@@ -55,18 +72,24 @@ impl Cursor {
         reverse: bool,
         mode: ReadMode,
     ) -> Self {
+        let (low, high) = (low.map(Key::from), high.map(Key::from));
         let point = matches!((&low, &high), (Bound::Included(l), Bound::Included(h)) if l == h);
         Self {
             table: Arc::clone(table),
             tree: Tree::of(table, path),
-            low: low.map(Key::from),
-            high: high.map(Key::from),
+            index: match path {
+                AccessPath::Index(at) if !table.indexes[at].clustered => Some(at),
+                AccessPath::Index(_) | AccessPath::Heap => None,
+            },
+            bounds: (low.clone(), high.clone()),
+            low,
+            high,
             reverse,
             mode,
             point,
             covering: false,
             state: Progress::Unopened,
-            grips: [None, None],
+            grips: [const { None }; 4],
         }
     }
 
@@ -137,7 +160,7 @@ impl Cursor {
         if self.mode.lock == ReadLock::Shared && !self.mode.hold && !self.mode.range {
             self.release(a);
         } else {
-            self.grips = [None, None];
+            self.grips = [const { None }; 4];
         }
     }
 
@@ -152,10 +175,10 @@ impl Cursor {
         self.state = Progress::Reading;
         if self.mode.range && self.tree.is_heap() {
             // A heap has no keys to lock the gaps of.
-            self.mode.table = true;
+            self.mode.grain = Grain::Table;
         }
         self.mode.hold |= self.mode.range;
-        let mode = match (self.mode.lock, self.mode.table) {
+        let mode = match (self.mode.lock, self.mode.grain == Grain::Table) {
             (ReadLock::None | ReadLock::Snapshot(_), _) => Mode::SCH_S,
             (ReadLock::Shared, false) => Mode::IS,
             (ReadLock::Shared, true) => Mode::S,
@@ -193,6 +216,7 @@ impl Cursor {
         match self.mode.lock {
             ReadLock::None => Some(None),
             ReadLock::Snapshot(seq) => Some(Some(seq)),
+            ReadLock::Update if self.mode.qualify_first => Some(Some(CommitSeq::MAX)),
             ReadLock::Update if !self.mode.hold => a.txn.snapshot.map(Some),
             _ => None,
         }
@@ -281,10 +305,13 @@ impl Cursor {
     fn visit(&mut self, a: &mut Access<'_, '_>, key: &Key) -> SqlResult<Visit> {
         let gap = self.mode.range && !self.point;
         let tree = self.tree;
-        match self.lock_row(a, 0, &tree.resource(key), gap)? {
-            None => return Ok(Visit::Skip),
-            Some(true) if self.first_key(a).as_ref() != Some(key) => return Ok(self.again(a)),
-            Some(_) => {}
+        match self.lock_row(a, tree, key, gap)? {
+            Locked::Not => return Ok(Visit::Skip),
+            Locked::Later => return Ok(self.again(a)),
+            Locked::AfterWait if self.first_key(a).as_ref() != Some(key) => {
+                return Ok(self.again(a));
+            }
+            Locked::AtOnce | Locked::AfterWait => {}
         }
         let locator = if tree.holds_rows() {
             Key::clone(key)
@@ -295,13 +322,13 @@ impl Cursor {
             };
             let locator = Key::clone(locator);
             if !self.covering {
-                let row = Tree::rows(&self.table).resource(&locator);
-                match self.lock_row(a, 1, &row, false)? {
-                    None => return Ok(self.skip(a)),
-                    Some(true) if self.entry_changed(a, key, &locator) => {
+                match self.lock_row(a, Tree::rows(&self.table), &locator, false)? {
+                    Locked::Not => return Ok(self.skip(a)),
+                    Locked::Later => return Ok(self.again(a)),
+                    Locked::AfterWait if self.entry_changed(a, key, &locator) => {
                         return Ok(self.again(a));
                     }
-                    Some(_) => {}
+                    Locked::AtOnce | Locked::AfterWait => {}
                 }
             }
             locator
@@ -319,14 +346,15 @@ impl Cursor {
         Ok(Visit::Found(Found { row, locator }))
     }
 
-    /// Locks what stands for a key or row. `None` if READPAST skips it, otherwise whether it waited.
+    /// Locks what stands for a key or row.
     fn lock_row(
         &mut self,
         a: &mut Access<'_, '_>,
-        place: usize,
-        resource: &Resource,
+        tree: Tree,
+        key: &Key,
         gap: bool,
-    ) -> SqlResult<Option<bool>> {
+    ) -> SqlResult<Locked> {
+        let place = if tree == self.tree { 0 } else { 2 };
         let span = if self.mode.hold {
             Span::Transaction
         } else {
@@ -338,13 +366,84 @@ impl Cursor {
             _ => Patience::Wait,
         };
         let table = Arc::clone(&self.table);
-        match a.acquire_row(&table, resource, self.row_mode(gap), span, patience)? {
-            Acquired::Held { grip, waited } => {
+        let ask = RowLock {
+            mode: self.row_mode(gap),
+            span,
+            patience,
+            grain: self.mode.grain,
+        };
+        let waited = match a.acquire_row(&table, &tree.resource(key), ask)? {
+            Acquired::Held { grip, page, waited } => {
                 self.grips[place] = grip;
-                Ok(Some(waited))
+                self.grips[place + 1] = page;
+                waited
             }
-            Acquired::Unavailable => Ok(None),
+            Acquired::Unavailable => return Ok(Locked::Not),
+        };
+        if a.optimized
+            && let Some(writer) = a.other_writer(tree, key)
+        {
+            return self.written_by_another(a, writer, patience);
         }
+        Ok(if waited {
+            Locked::AfterWait
+        } else {
+            Locked::AtOnce
+        })
+    }
+
+    /// With optimized locking the lock on a row that somebody else has written is free, but the row is
+    /// protected by the writer's transaction. Its lock is given back before the wait, so that the writer
+    /// can have the row again.
+    fn written_by_another(
+        &mut self,
+        a: &mut Access<'_, '_>,
+        writer: TxnId,
+        patience: Patience,
+    ) -> SqlResult<Locked> {
+        self.release(a);
+        match patience {
+            Patience::Skip => Ok(Locked::Not),
+            Patience::Fail => Err(errors::lock_timeout()),
+            Patience::Wait => {
+                a.await_transaction(writer)?;
+                Ok(Locked::Later)
+            }
+        }
+    }
+
+    /// Locks a row that qualified by its last committed version, and looks again: `None` if it is not
+    /// there any more, or not where this cursor looks.
+    ///
+    /// # Errors
+    ///
+    /// 1205, 1222, or the error of an interrupt.
+    pub fn requalify(&mut self, a: &mut Access<'_, '_>, locator: &Key) -> SqlResult<Option<Row>> {
+        let rows = Tree::rows(&self.table);
+        loop {
+            match self.lock_row(a, rows, locator, false)? {
+                Locked::Not => return Ok(None),
+                Locked::Later => {}
+                Locked::AtOnce | Locked::AfterWait => break,
+            }
+        }
+        let chain = row_chain(&a.latch.store, self.table.id, locator);
+        let Some(row) = chain.and_then(|chain| chain.current()).cloned() else {
+            self.release(a);
+            return Ok(None);
+        };
+        let key = match self.index {
+            Some(position) => entry_key(&self.table, position, &row, locator),
+            None => Key::clone(locator),
+        };
+        let range: (Bound<&[u8]>, Bound<&[u8]>) =
+            (as_slice(&self.bounds.0), as_slice(&self.bounds.1));
+        let inside = RangeBounds::<[u8]>::contains::<[u8]>(&range, &key);
+        if !inside {
+            self.release(a);
+            return Ok(None);
+        }
+        Ok(Some(row))
     }
 
     fn row_mode(&self, gap: bool) -> Mode {
@@ -367,7 +466,7 @@ impl Cursor {
     /// Nothing to return here; a range lock stays, since the gap was read.
     fn skip(&mut self, a: &mut Access<'_, '_>) -> Visit {
         if self.mode.range {
-            self.grips = [None, None];
+            self.grips = [const { None }; 4];
         } else {
             self.release(a);
         }
@@ -411,7 +510,13 @@ impl Cursor {
         };
         let table = Arc::clone(&self.table);
         let mode = self.row_mode(true);
-        match a.acquire_row(&table, &end, mode, Span::Transaction, Patience::Wait)? {
+        let ask = RowLock {
+            mode,
+            span: Span::Transaction,
+            patience: Patience::Wait,
+            grain: Grain::Row,
+        };
+        match a.acquire_row(&table, &end, ask)? {
             Acquired::Held { waited, .. } => Ok(waited),
             Acquired::Unavailable => Ok(false),
         }

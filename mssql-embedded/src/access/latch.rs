@@ -81,6 +81,13 @@ impl<'e> Latch<'e> {
         true
     }
 
+    /// Gives the latch up for a while, so that other sessions can have it.
+    pub(super) fn let_others_go(&mut self, at_most: Duration) {
+        if let Some(guard) = self.guard.get_mut() {
+            MutexGuard::unlocked_fair(guard, || std::thread::sleep(at_most));
+        }
+    }
+
     /// Gives the latch up until signalled or the time is over.
     pub(super) fn wait(&mut self, signal: &Condvar, at_most: Duration) {
         if let Some(guard) = self.guard.get_mut() {

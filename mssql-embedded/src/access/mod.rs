@@ -23,9 +23,10 @@ pub use latch::Latch;
 pub use write::update;
 pub use write::{delete, insert, update_all};
 
+use crate::adversary::{Choices, Grain};
 use crate::hooks::Stats;
 use crate::interrupt::Interrupt;
-use crate::lock::LockOwner;
+use crate::lock::{Grip, LockOwner};
 use crate::storage::{CommitSeq, Txn};
 #[cfg(test)]
 pub use crate::storage::{InsertOutcome, seek_bounds};
@@ -47,6 +48,12 @@ pub struct Access<'a, 'e> {
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
     /// Counters.
     pub stats: &'a mut Stats,
+    /// What the adversary decides for the statement, if there is one.
+    pub choices: Option<&'a Choices>,
+    /// Optimized locking: a row that has been written is protected by its writer's transaction id.
+    pub optimized: bool,
+    /// Locks on rows that are being written, given back once they are (optimized locking).
+    pub writing: Vec<Grip>,
 }
 
 /// Which version a cursor reads and which lock it takes for it.
@@ -78,8 +85,12 @@ pub struct ReadMode {
     pub readpast: bool,
     /// Fail with 1222 rather than wait.
     pub nowait: bool,
-    /// Lock the table instead of rows: TABLOCK, and with `Update` or `Exclusive` TABLOCKX.
-    pub table: bool,
+    /// Lock the table instead of rows: TABLOCK, and with `Update` or `Exclusive` TABLOCKX. Pages are locked
+    /// only because an adversary wants it.
+    pub grain: Grain,
+    /// Look whether the last committed version of a row qualifies before it is locked (optimized locking with
+    /// snapshot reads).
+    pub qualify_first: bool,
 }
 
 impl ReadMode {
@@ -92,7 +103,8 @@ impl ReadMode {
             range: false,
             readpast: false,
             nowait: false,
-            table: false,
+            grain: Grain::Row,
+            qualify_first: false,
         }
     }
 }

@@ -7,9 +7,10 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::acquire::{Acquired, Patience};
+use super::acquire::{Acquired, Patience, RowLock};
 use super::tree::{Tree, entry_chain, row_chain};
 use super::{Access, errors};
+use crate::adversary::{Choices, Grain};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::{Grip, Mode, Resource, Span};
@@ -31,7 +32,9 @@ pub fn insert(
 ) -> SqlResult<InsertOutcome> {
     lock_table(a, table)?;
     let mark = a.txn.undo_len();
-    match insert_row(a, table, row, qualifies) {
+    let written = insert_row(a, table, row, qualifies);
+    end_writing(a);
+    match written {
         Ok(locator) => {
             a.stats.rows_written += 1;
             Ok(InsertOutcome::Inserted(locator))
@@ -84,7 +87,9 @@ pub fn update_all(
     lock_table(a, table)?;
     let mark = a.txn.undo_len();
     let rows = changes.len() as u64;
-    match update_rows(a, table, changes, qualifies) {
+    let written = update_rows(a, table, changes, qualifies);
+    end_writing(a);
+    match written {
         Ok(locators) => {
             a.stats.rows_written += rows;
             Ok(locators)
@@ -111,6 +116,7 @@ pub fn delete(
     lock_table(a, table)?;
     let mark = a.txn.undo_len();
     let result = delete_row(a, table, locator, qualifies);
+    end_writing(a);
     if result.is_err() {
         a.txn.undo_to(a.latch, mark);
     }
@@ -131,8 +137,14 @@ impl From<SqlError> for Failure {
 }
 
 fn lock_table(a: &mut Access<'_, '_>, table: &TableDef) -> SqlResult<()> {
+    if a.optimized {
+        let own = Resource::Transaction(a.txn.id);
+        a.acquire(&own, Mode::X, Span::Transaction, Patience::Wait)?;
+    }
     let resource = Resource::Object(table.id);
-    a.acquire(&resource, Mode::IX, Span::Transaction, Patience::Wait)?;
+    let whole = (a.choices).is_some_and(|choices| choices.writes() == Grain::Table);
+    let mode = if whole { Mode::X } else { Mode::IX };
+    a.acquire(&resource, mode, Span::Transaction, Patience::Wait)?;
     Ok(())
 }
 
@@ -240,14 +252,13 @@ fn claim(
                 continue;
             }
         }
-        let acquired = a.acquire_row(table, &resource, mode, Span::Transaction, Patience::Wait)?;
+        let acquired = a.acquire_row(table, &resource, ask(a, mode))?;
         if waited(&acquired) && a.latch.locks.has_range_locks() {
             continue;
         }
-        return Ok(match acquired {
-            Acquired::Held { grip, .. } => grip,
-            Acquired::Unavailable => None,
-        });
+        if let Some(grip) = settled(a, tree, key, acquired)? {
+            return Ok(grip);
+        }
     }
 }
 
@@ -258,8 +269,59 @@ fn waited(acquired: &Acquired) -> bool {
 /// Locks an existing key exclusively.
 fn lock_key(a: &mut Access<'_, '_>, table: &TableDef, tree: Tree, key: &Key) -> SqlResult<()> {
     let resource = tree.resource(key);
-    a.acquire_row(table, &resource, Mode::X, Span::Transaction, Patience::Wait)?;
-    Ok(())
+    loop {
+        let acquired = a.acquire_row(table, &resource, ask(a, Mode::X))?;
+        if settled(a, tree, key, acquired)?.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+/// The lock that a write takes on a row or key.
+fn ask(a: &Access<'_, '_>, mode: Mode) -> RowLock {
+    RowLock {
+        mode,
+        span: Span::Transaction,
+        patience: Patience::Wait,
+        grain: a.choices.map_or(Grain::Row, Choices::writes),
+    }
+}
+
+/// With optimized locking, the lock on a row protects it only while it is written, and what somebody else
+/// has written is waited for by the writer's id: `None` after such a wait, when the lock must be asked for
+/// anew. Otherwise the lock, kept until the transaction ends.
+fn settled(
+    a: &mut Access<'_, '_>,
+    tree: Tree,
+    key: &Key,
+    acquired: Acquired,
+) -> SqlResult<Option<Option<Grip>>> {
+    let (grip, page) = match acquired {
+        Acquired::Held { grip, page, .. } => (grip, page),
+        Acquired::Unavailable => (None, None),
+    };
+    if !a.optimized {
+        return Ok(Some(grip));
+    }
+    if let Some(writer) = a.other_writer(tree, key) {
+        for grip in page.iter().chain(&grip) {
+            a.release(grip);
+        }
+        a.await_transaction(writer)?;
+        return Ok(None);
+    }
+    // The gap before a key has no writer whose id could stand for it.
+    if !grip.as_ref().is_some_and(Grip::is_range) {
+        a.writing.extend(page.iter().chain(&grip).cloned());
+    }
+    Ok(Some(grip))
+}
+
+/// The rows have been written: from here on the transaction's id protects them.
+fn end_writing(a: &mut Access<'_, '_>) {
+    for grip in std::mem::take(&mut a.writing) {
+        a.release(&grip);
+    }
 }
 
 /// Locks a row exclusively and returns it; `None` if it is not there any more.
@@ -345,9 +407,13 @@ fn leave_old_keys(
         let tree = Tree::index(table, &table.indexes[position]);
         if was_in {
             let key = entry_key(table, position, old, &locator);
+            let held = a.writing.len();
             lock_key(a, table, tree, &key)?;
             let stays = goes_in && !uprooted && key == entry_key(table, position, &new, &locator);
             if stays {
+                // Only INCLUDE columns change. The entry carries no version of its own that would tell of its
+                // writer, so its lock stays.
+                a.writing.truncate(held);
                 continue;
             }
             a.latch

@@ -1,5 +1,6 @@
 //! What a statement is bound against, and the entry points of the binder.
 
+use crate::adversary::Choices;
 use crate::ast::{Condition, Expr, ObjectName, QuerySpec, StmtKind, TableSource};
 use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
 use crate::error::{SqlError, SqlResult};
@@ -32,6 +33,8 @@ pub struct BindContext<'a> {
     pub quoted_identifier: bool,
     /// The temporary tables of the session.
     pub temporaries: &'a TemporaryTables,
+    /// What the adversary decides for the statement, if there is one.
+    pub choices: Option<&'a Choices>,
 }
 
 impl<'a> BindContext<'a> {

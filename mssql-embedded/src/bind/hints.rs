@@ -37,8 +37,7 @@ pub(super) fn table_hints(
                 let path = index_numbered(table, *id)?;
                 result.indexes.get_or_insert_default().push(path);
             }
-            // Rows are what the engine locks anyway.
-            TableHint::RowLock => {}
+            TableHint::RowLock => result.lock.rowlock = true,
             TableHint::NoLock => result.lock.nolock = true,
             TableHint::ReadPast => result.lock.readpast = true,
             TableHint::UpdLock => result.lock.updlock = true,

@@ -66,13 +66,17 @@ impl<'a> Binder<'a> {
                 }
             })
         });
-        let query = self.target_query(
+        let mut query = self.target_query(
             target.rel,
             update.filter.as_ref(),
             update.top.as_ref(),
             also,
             &output,
         )?;
+        // Learn, "Optimized locking", LAQ limitations: not with OUTPUT, not with variables in SET.
+        if output.is_none() && sets.assign.is_empty() {
+            query.root.let_target_qualify_first();
+        }
         let rules = bind_row_rules(&self.ctx, table)?;
         let set: Vec<usize> = sets.set.iter().map(|(position, _, _)| *position).collect();
         let foreign = self.foreign_rules(table, Touched::Updated(&set))?;
@@ -115,13 +119,16 @@ impl<'a> Binder<'a> {
             }
             None => None,
         };
-        let query = self.target_query(
+        let mut query = self.target_query(
             target.rel,
             delete.filter.as_ref(),
             delete.top.as_ref(),
             Vec::new(),
             &output,
         )?;
+        if output.is_none() {
+            query.root.let_target_qualify_first();
+        }
         let rules = bind_row_rules(&self.ctx, table)?;
         let foreign = self.foreign_rules(table, Touched::Deleted)?;
         Ok(Delete {
@@ -172,6 +179,7 @@ impl<'a> Binder<'a> {
             order: Vec::new(),
             limited: top.is_some(),
             force_order: self.force_order,
+            choices: self.ctx.choices,
         };
         let planned = plan(request)?;
         let visible = std::mem::take(&mut self.scope().visible);

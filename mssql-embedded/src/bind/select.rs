@@ -118,6 +118,7 @@ impl<'a> Binder<'a> {
                 || limits.is_some()
                 || matches!(use_, QueryUse::Exists | QueryUse::Member(_)),
             force_order: self.force_order,
+            choices: self.ctx.choices,
         };
         let planned = plan(request)?;
         let sorted = parts.order.is_empty() || order.is_some() && planned.ordered;

@@ -277,6 +277,7 @@ fn context<'a>(
         variables,
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
+        choices: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Latch;
+use crate::adversary::{Adversary, Choices};
 use crate::ast::{IsolationLevel, ObjectName};
 use crate::catalog::{
     Catalog, Database, Object, ObjectId, TEMPDB, TableDef, TemporaryTables, is_temporary,
@@ -183,6 +184,8 @@ pub struct Core {
     pub notices: Vec<SqlError>,
     /// CONTEXT_INFO(), 128 bytes once it has been set.
     pub context_info: Option<Arc<[u8]>>,
+    /// What the adversary decides for the running statement, if there is one.
+    pub choices: Option<Choices>,
     /// Its temporary tables.
     pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
@@ -201,6 +204,11 @@ pub enum Prepared {
 }
 
 impl Core {
+    /// Asks the adversary, if there is one, what it has in store for the statement that begins.
+    pub fn begin_choices(&mut self) {
+        self.choices = self.engine.adversary.as_ref().map(Adversary::statement);
+    }
+
     /// The owner of this session's locks.
     pub fn lock_owner(&self) -> LockOwner {
         LockOwner::from(self.spid)

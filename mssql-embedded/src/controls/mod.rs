@@ -26,6 +26,7 @@ use std::time::Duration;
 
 pub use pause::{Pause, Rule};
 
+use crate::adversary::{Adversary, Decision};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::hooks::{Action, Gate, Snapshot, Trigger};
@@ -112,6 +113,12 @@ impl Controls {
     /// because it costs a look at the text of each statement.
     pub fn watch_statements(&self, on: bool) {
         self.engine.hooks.watch_statements(on);
+    }
+
+    /// What the adversary decided lately, oldest first; empty without one.
+    pub fn decisions(&self) -> Vec<Decision> {
+        let adversary = self.engine.adversary.as_ref();
+        adversary.map(Adversary::decisions).unwrap_or_default()
     }
 
     fn arm(&self, trigger: Trigger, action: Action) -> Rule {

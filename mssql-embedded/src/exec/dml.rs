@@ -7,14 +7,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::access;
-use crate::catalog::TableDef;
+use crate::adversary::Question;
+use crate::catalog::{AccessPath, IndexDef, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
 use crate::plan::{
-    ColumnSource, Delete, Insert, Output, OutputInto, RowRules, Source, Target, Update,
+    ColumnSource, Delete, Insert, Output, OutputInto, Query, RowRules, Scalar, Source, Target,
+    Update,
 };
 use crate::storage::{InsertOutcome, Key, Row};
-use crate::value::{CastMode, ColumnMeta, Value, cast};
+use crate::value::{CastMode, ColumnMeta, DataType, Value, cast};
 
 use super::filter::qualifies;
 use super::foreign::{check_parents, settle_children};
@@ -39,6 +41,9 @@ pub fn run_insert(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<DmlResult> {
     check_identity_insert(insert, env)?;
+    if let Some(choices) = &env.core.choices {
+        choices.decide_writes(insert.hints.rowlock);
+    }
     lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
         (Source::Query(query), _) => collect_first(query, env.row_limit(), env)?,
@@ -222,8 +227,11 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut outputs = Outputs::new(update.output.as_ref());
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let limit = env.row_limit();
+    let by_row = writes_by_row(&update.query, &update.target, Some(&update.set), env);
+    let mut written = 0;
+    let mut filter = |index: usize, row: &Row| qualifies(&update.rules, index, row);
     let mut run = QueryRun::open(&update.query, env)?;
-    while changes.len() < limit
+    while written + changes.len() < limit
         && let Some(change) = run.next_with(env, |env| {
             let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
                 return Ok(None);
@@ -254,13 +262,17 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
         })?
     {
         changes.extend(change);
+        if let (Some(table), false) = (by_row, changes.is_empty()) {
+            written += changes.len();
+            let changes = std::mem::take(&mut changes);
+            access::update_all(&mut env.access()?, table, changes, &mut filter)?;
+        }
     }
     drop(run);
     let mut result = DmlResult {
-        rows: changes.len() as u64,
+        rows: (written + changes.len()) as u64,
         ..DmlResult::default()
     };
-    let mut filter = |index: usize, row: &Row| qualifies(&update.rules, index, row);
     match &update.target {
         Target::Table(table) => {
             access::update_all(&mut env.access()?, table, changes, &mut filter)?;
@@ -273,6 +285,33 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     settle_children(&update.foreign, &before, "UPDATE", env)?;
     outputs.finish(update.output.as_ref(), &mut result, env)?;
     Ok(result)
+}
+
+/// Whether each row is written as soon as it is found, rather than all of them when the search is over, and
+/// into which table. SQL Server does either, as the plan has it; not where the search could meet a row again that
+/// the statement has moved, or where one row's old key may be another's new one.
+fn writes_by_row<'p>(
+    query: &'p Query,
+    target: &'p Target,
+    set: Option<&[(usize, Scalar, DataType)]>,
+    env: &Env<'_, '_>,
+) -> Option<&'p Arc<TableDef>> {
+    let choices = env.core.choices.as_ref()?;
+    let Target::Table(table) = target else {
+        return None;
+    };
+    let scan = query.root.target_scan();
+    choices.decide_writes(scan.is_some_and(|scan| scan.hints.rowlock));
+    let scan = scan?;
+    let position = scan.path;
+    let moved = |index: &IndexDef| {
+        let set = set.unwrap_or_default();
+        (index.keys.iter()).any(|(key, _)| set.iter().any(|(column, _, _)| column == key))
+    };
+    let rows_move = (table.indexes.iter().enumerate()).any(|(i, index)| {
+        (AccessPath::Index(i) == position || index.unique || index.clustered) && moved(index)
+    });
+    (!rows_move && choices.chance(Question::WriteOrder, 2)).then_some(table)
 }
 
 /// The row to write; none where an outer join found no row of the target.
@@ -312,8 +351,12 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut outputs = Outputs::new(delete.output.as_ref());
     let mut gone = Vec::new();
     let limit = env.row_limit();
+    let by_row = writes_by_row(&delete.query, &delete.target, None, env);
+    let mut result = DmlResult::default();
+    let mut filter = |index: usize, row: &Row| qualifies(&delete.rules, index, row);
+    let mut found_rows = 0;
     let mut run = QueryRun::open(&delete.query, env)?;
-    while locators.len() < limit
+    while found_rows < limit
         && let Some(found) = run.next_with(env, |env| {
             let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
                 return Ok(None);
@@ -332,11 +375,17 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             Ok(Some(locator))
         })?
     {
-        locators.extend(found);
+        let Some(locator) = found else { continue };
+        found_rows += 1;
+        match by_row {
+            Some(table) => {
+                result.rows += 1;
+                access::delete(&mut env.access()?, table, &locator, &mut filter)?;
+            }
+            None => locators.push(locator),
+        }
     }
     drop(run);
-    let mut result = DmlResult::default();
-    let mut filter = |index: usize, row: &Row| qualifies(&delete.rules, index, row);
     for locator in locators {
         result.rows += 1;
         match &delete.target {
@@ -390,12 +439,15 @@ impl Outputs {
 
     /// Sends the rows where the clause says.
     fn finish(
-        self,
+        mut self,
         output: Option<&Output>,
         result: &mut DmlResult,
         env: &mut Env<'_, '_>,
     ) -> SqlResult<()> {
         let Some(output) = output else { return Ok(()) };
+        if let Some(choices) = &env.core.choices {
+            choices.shuffle(Question::RowOrder, &mut self.rows);
+        }
         match &output.into {
             None => {
                 result.output = Some((output.columns.clone(), self.rows));

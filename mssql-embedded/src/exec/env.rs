@@ -55,6 +55,9 @@ impl<'e> Env<'_, 'e> {
             deadlock_priority,
             interrupted: self.interrupted,
             stats: &mut self.stats,
+            choices: self.core.choices.as_ref(),
+            optimized: self.core.engine.optimized_locking,
+            writing: Vec::new(),
         })
     }
 

@@ -40,6 +40,17 @@ pub enum Resource {
         /// The row id.
         key: Key,
     },
+    /// A page of an index: neighbouring keys.
+    Page {
+        /// The table.
+        table: ObjectId,
+        /// sys.indexes.index_id.
+        index: i32,
+        /// What the keys of the page have in common.
+        page: Key,
+    },
+    /// A transaction, which stands for all rows it has written (optimized locking).
+    Transaction(u64),
     /// A name locked by sp_getapplock.
     Application {
         /// The database.
@@ -64,8 +75,25 @@ impl Resource {
                 Some((*table, *index))
             }
             Self::Row { table, .. } => Some((*table, 0)),
-            Self::Object(_) | Self::Application { .. } => None,
+            Self::Object(_)
+            | Self::Page { .. }
+            | Self::Transaction(_)
+            | Self::Application { .. } => None,
         }
+    }
+
+    /// The page that a key or row lies on. Pages are parts of the key space, so that a page never
+    /// splits under a lock: half of a key's bytes, which neighbours share.
+    pub fn page(&self) -> Option<Self> {
+        let (table, index) = self.place()?;
+        let (Self::Key { key, .. } | Self::Row { key, .. }) = self else {
+            return None;
+        };
+        Some(Self::Page {
+            table,
+            index,
+            page: key[..key.len() / 2].into(),
+        })
     }
 
     /// resource_type of sys.dm_tran_locks.
@@ -74,6 +102,8 @@ impl Resource {
             Self::Object(_) => "OBJECT",
             Self::Key { .. } | Self::KeyEnd { .. } => "KEY",
             Self::Row { .. } => "RID",
+            Self::Page { .. } => "PAGE",
+            Self::Transaction(_) => "XACT",
             Self::Application { .. } => "APPLICATION",
         }
     }
@@ -91,6 +121,13 @@ impl fmt::Display for Resource {
                 write!(f, "({:012x})", hash & 0xFFFF_FFFF_FFFF)
             }
             Self::KeyEnd { .. } => f.write_str("(ffffffffffff)"),
+            Self::Page { index, page, .. } => {
+                let number = page
+                    .iter()
+                    .fold(0_u32, |n, b| n.rotate_left(5) ^ u32::from(*b));
+                write!(f, "{index}:{number}")
+            }
+            Self::Transaction(id) => write!(f, "{id}"),
             Self::Row { key, .. } => {
                 let row = key.iter().fold(0_u64, |n, b| (n << 8) | u64::from(*b));
                 write!(f, "1:{}:{}", row >> 8, row & 0xFF)

@@ -270,6 +270,18 @@ pub enum Verdict {
     Victim,
 }
 
+impl Grip {
+    /// Whether it protects the gap before a key.
+    pub fn is_range(&self) -> bool {
+        self.mode.is_range()
+    }
+
+    /// Whether it is kept until the transaction ends.
+    pub fn is_durable(&self) -> bool {
+        self.span == Span::Transaction
+    }
+}
+
 /// A lock as its taker remembers it, to give it back before its time.
 #[derive(Clone, Debug)]
 pub struct Grip {

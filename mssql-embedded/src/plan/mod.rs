@@ -11,6 +11,7 @@ mod foreign;
 mod module;
 mod node;
 mod scalar;
+mod target;
 mod variables;
 mod walk;
 

@@ -192,6 +192,8 @@ pub struct Hints {
     pub tablockx: bool,
     /// NOWAIT.
     pub nowait: bool,
+    /// ROWLOCK: only the adversary would lock anything else.
+    pub rowlock: bool,
 }
 
 /// Access to a base table through one index.
@@ -217,6 +219,9 @@ pub struct Scan {
     pub purpose: Purpose,
     /// The slot that receives the row's locator (`Value::Bytes`), for DML targets.
     pub locator: Option<usize>,
+    /// With optimized locking, a row may be looked at before it is locked: nothing but this scan decides
+    /// whether it qualifies.
+    pub qualify_first: bool,
 }
 
 /// The part of an index to read. The binder has converted the expressions so that their values can be

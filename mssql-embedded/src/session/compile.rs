@@ -144,6 +144,7 @@ pub fn bind_parameter(
                 variables: &VariableMap::default(),
                 quoted_identifier: true,
                 temporaries: crate::catalog::TemporaryTables::none(),
+                choices: None,
             };
             match bind_scalars(&context, &[expr])?.kind {
                 BoundKind::Scalars(list) => {

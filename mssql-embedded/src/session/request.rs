@@ -77,6 +77,7 @@ impl Session {
             random: crate::context::Random::default(),
             notices: Vec::new(),
             context_info: None,
+            choices: None,
             temporaries: crate::catalog::TemporaryTables::default(),
             prepared: HashMap::new(),
             next_handle: 1,

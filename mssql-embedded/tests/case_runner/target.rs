@@ -1,7 +1,7 @@
 //! The server under test.
 
 use anyhow::{Context, Result};
-use mssql_embedded::Server;
+use mssql_embedded::{Server, ServerBuilder};
 use tiberius::{AuthMethod, Client, Config};
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
@@ -28,7 +28,12 @@ impl Target {
                 _server: None,
             });
         }
-        let server = Server::builder().start()?;
+        Self::embedded(Server::builder())
+    }
+
+    /// An embedded server of the given kind.
+    pub fn embedded(builder: ServerBuilder) -> Result<Self> {
+        let server = builder.start()?;
         Ok(Self {
             url: server.connection_string(),
             foreign: false,

@@ -1,5 +1,6 @@
 //! The engine as clients see it: real connections, real locks, and the tester's controls.
 
+mod adversary;
 mod controls;
 mod endless;
 mod locks;

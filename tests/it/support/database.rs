@@ -36,16 +36,24 @@ pub fn external() -> Option<String> {
         .filter(|url| !url.is_empty())
 }
 
+/// The seed of an adversary that the environment wants for all embedded servers; an odd one comes with
+/// optimized locking.
+fn adversary() -> Option<u64> {
+    let text = std::env::var("DUROXIDE_SQL_TEST_ADVERSARY").ok()?;
+    Some(text.parse().expect("a seed"))
+}
+
 /// A server of the test's own, whose controls disturb nobody else.
 pub fn own_server() -> Server {
     start(false)
 }
 
 fn start(read_committed_snapshot: bool) -> Server {
-    Server::builder()
-        .read_committed_snapshot(read_committed_snapshot)
-        .start()
-        .expect("the embedded server starts")
+    let mut builder = Server::builder().read_committed_snapshot(read_committed_snapshot);
+    if let Some(seed) = adversary() {
+        builder = builder.adversary(seed).optimized_locking(seed % 2 == 1);
+    }
+    builder.start().expect("the embedded server starts")
 }
 
 /// A schema that exists for one test. Dropping it uninstalls it and checks that nothing is left.

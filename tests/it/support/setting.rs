@@ -15,11 +15,12 @@ pub struct Setting {
     /// Decides what the test leaves to chance; a failure is repeated with it.
     pub seed: u64,
     pub reads: SnapshotReads,
+    pub optimized_locking: bool,
 }
 
 impl Setting {
     /// The seeds of every day, or as many as the environment asks for, with snapshot reads off and
-    /// on in turns.
+    /// on, and optimized locking off and on, in turns.
     pub fn each(every_day: Range<u64>) -> impl Iterator<Item = Self> {
         let seeds = match wanted() {
             Some(seeds) => 0..seeds,
@@ -32,6 +33,7 @@ impl Setting {
             } else {
                 SnapshotReads::On
             },
+            optimized_locking: seed / 2 % 2 == 1,
         })
     }
 
@@ -39,6 +41,8 @@ impl Setting {
     pub fn start(self) -> Server {
         Server::builder()
             .read_committed_snapshot(self.reads == SnapshotReads::On)
+            .adversary(self.seed)
+            .optimized_locking(self.optimized_locking)
             .start()
             .expect("the embedded server starts")
     }

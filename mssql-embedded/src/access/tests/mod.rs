@@ -80,6 +80,9 @@ impl<'e> Session<'e> {
             deadlock_priority: self.priority,
             interrupted: &mut || interrupt,
             stats: &mut self.stats,
+            choices: None,
+            optimized: false,
+            writing: Vec::new(),
         };
         let result = work(&mut a);
         a.latch.locks.end_statement(owner);
@@ -293,6 +296,7 @@ const fn plain(lock: ReadLock) -> ReadMode {
         range: false,
         readpast: false,
         nowait: false,
-        table: false,
+        grain: Grain::Row,
+        qualify_first: false,
     }
 }

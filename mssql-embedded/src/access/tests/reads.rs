@@ -116,7 +116,7 @@ fn readpast_still_waits_for_the_table() {
     let engine = engine(&table, 2);
     let mut first = Session::new(&engine, 2);
     let table_lock = ReadMode {
-        table: true,
+        grain: Grain::Table,
         hold: true,
         ..plain(ReadLock::Exclusive)
     };
@@ -222,6 +222,9 @@ fn a_long_scan_gives_way() {
             deadlock_priority: 0,
             interrupted: &mut count,
             stats: &mut *a.stats,
+            choices: None,
+            optimized: false,
+            writing: Vec::new(),
         };
         let (low, high) = (Bound::Unbounded, Bound::Unbounded);
         let rows = drain(

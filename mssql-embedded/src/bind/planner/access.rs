@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::adversary::{Choices, Question};
 use crate::ast::CompareOp;
 use crate::catalog::{AccessPath, IndexDef, TableDef};
 use crate::error::{SqlError, SqlResult};
@@ -46,7 +47,7 @@ impl Path {
     }
 }
 
-impl Planner {
+impl Planner<'_> {
     /// The conditions on columns in `slots` whose other side can be computed from `available`.
     fn predicates(
         &self,
@@ -107,6 +108,7 @@ impl Planner {
         let predicates = self.predicates(&leaf.table, slots, conds, available);
         let hinted = leaf.hints.indexes.as_ref();
         let mut best: Option<Path> = None;
+        let mut possible = Vec::new();
         for (position, index) in leaf.table.indexes.iter().enumerate() {
             if hinted.is_some_and(|allowed| !allowed.contains(&AccessPath::Index(position))) {
                 continue;
@@ -125,6 +127,13 @@ impl Planner {
             if wants_order {
                 self.order_by_index(&leaf.table, index, slots, &mut path);
             }
+            if self.choices.is_some() {
+                if path.seeks() && !leaf.hints.force_seek {
+                    possible.push(build(&leaf.table, position, index, &[]));
+                }
+                possible.push(path);
+                continue;
+            }
             if best.as_ref().is_none_or(|b| path.rank > b.rank) {
                 best = Some(path);
             }
@@ -134,6 +143,11 @@ impl Planner {
         let heap_allowed = hinted.is_none_or(|allowed| allowed.contains(&AccessPath::Heap));
         if heap && heap_allowed && !useful {
             best = Some(heap_path());
+        }
+        if let Some(choices) = self.choices {
+            possible.extend(best.take());
+            possible.retain(|path| path.seeks() || !leaf.hints.force_seek);
+            best = any_of(possible, choices);
         }
         best.filter(|path| path.seeks() || !leaf.hints.force_seek)
             .ok_or_else(no_plan)
@@ -162,7 +176,16 @@ impl Planner {
             path
         });
         let useful = |path: &Path| path.seeks() || path.rank.ordered;
-        paths.filter(useful).max_by_key(|p| p.rank)
+        let paths = paths.filter(useful);
+        match self.choices {
+            None => paths.max_by_key(|p| p.rank),
+            Some(choices) => {
+                // One possibility more: all rows, by no index.
+                let mut possible: Vec<Option<Path>> = paths.map(Some).collect();
+                possible.push(None);
+                possible.swap_remove(choices.pick(Question::AccessPath, possible.len()))
+            }
+        }
     }
 
     /// Lets the path yield the wanted order, if its index does.
@@ -233,6 +256,19 @@ fn order_of_entries(table: &TableDef, index: &IndexDef) -> Vec<(usize, bool)> {
         }
     }
     keys
+}
+
+/// Any of the possible paths. Where it promises no order, rows come forwards or backwards.
+fn any_of(mut possible: Vec<Path>, choices: &Choices) -> Option<Path> {
+    if possible.is_empty() {
+        return None;
+    }
+    let chosen = choices.pick(Question::AccessPath, possible.len());
+    let mut path = possible.swap_remove(chosen);
+    if !path.rank.ordered {
+        path.reverse = choices.chance(Question::RowOrder, 2);
+    }
+    Some(path)
 }
 
 fn heap_path() -> Path {

@@ -1,5 +1,6 @@
 //! Inner joins: in which order, and by loop or hash.
 
+use crate::adversary::Question;
 use crate::ast::CompareOp;
 use crate::error::SqlResult;
 use crate::plan::{Cond, HashJoin, LoopKind, Node, Scalar};
@@ -26,7 +27,7 @@ enum Class {
     Full,
 }
 
-impl Planner {
+impl Planner<'_> {
     /// Plans a set of members that are joined by `conds`. `available` are slots already filled by
     /// operators to the left.
     pub(super) fn members(
@@ -149,8 +150,20 @@ impl Planner {
         }
         let may_order = may_order && placed.is_none_or(|p| p.single);
         let mut best: Option<(Class, usize)> = None;
+        let mut possible = 0;
         for (i, member) in pending.iter().enumerate() {
             if !self.needs(member).is_subset(filled) {
+                continue;
+            }
+            if let Some(choices) = self.choices {
+                if self.must_wait(member, conds, filled) {
+                    continue;
+                }
+                // The n-th that could be next takes the place with a chance of one in n.
+                possible += 1;
+                if choices.chance(Question::JoinOrder, possible) {
+                    best = Some((Class::Full, i));
+                }
                 continue;
             }
             let class = self.class(member, conds, filled, may_order)?;
@@ -264,6 +277,11 @@ impl Planner {
         let Rel::Leaf(i) = member else {
             return Ok(true);
         };
+        if let Some(choices) = self.choices
+            && !self.must_seek(*i)
+        {
+            return Ok(choices.chance(Question::JoinStrategy, 2));
+        }
         let leaf = &self.leaves[*i];
         let conds: Vec<&Cond> = conds.iter().collect();
         Ok(match &leaf.kind {
@@ -275,6 +293,27 @@ impl Planner {
                 .is_none(),
             LeafKind::Other(_) => true,
         })
+    }
+
+    /// Whether FORCESEEK asks for a member's keys to come from others that are not yet placed.
+    fn must_wait(&self, member: &Rel, conds: &[Cond], filled: &SlotSet) -> bool {
+        let Rel::Leaf(i) = member else { return false };
+        let leaf = &self.leaves[*i];
+        let conds: Vec<&Cond> = conds.iter().collect();
+        match &leaf.kind {
+            LeafKind::Table(table) if table.hints.force_seek => {
+                (self.table_path(table, &leaf.slots, &conds, filled, false)).is_err()
+            }
+            LeafKind::Table(_) | LeafKind::Local { .. } | LeafKind::Other(_) => false,
+        }
+    }
+
+    /// Whether FORCESEEK forbids to read the leaf as a whole.
+    fn must_seek(&self, leaf: usize) -> bool {
+        match &self.leaves[leaf].kind {
+            LeafKind::Table(table) => table.hints.force_seek,
+            LeafKind::Local { .. } | LeafKind::Other(_) => false,
+        }
     }
 
     /// A hash join of `left` with a member that does not depend on it.

@@ -8,7 +8,7 @@ use super::access::Path;
 use super::join::{conjunction, filter, split_queries};
 use super::{LeafKind, Planned, Planner, SlotSet, TableLeaf};
 
-impl Planner {
+impl Planner<'_> {
     /// Reads a leaf under these conditions; `before` are the slots filled by then.
     pub(super) fn leaf(
         &self,
@@ -74,6 +74,7 @@ fn scan(leaf: &TableLeaf, base: usize, conds: Vec<Cond>, path: Path) -> Node {
         locator: leaf.locator,
         residual: conjunction(conds),
         seek: path.seek,
+        qualify_first: false,
     }))
 }
 

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::adversary::Choices;
 use crate::catalog::TableDef;
 use crate::error::SqlResult;
 use crate::plan::{Cond, Node, Purpose};
@@ -129,7 +130,7 @@ impl From<Cond> for Conjunct {
 pub(super) type Wish = (usize, bool);
 
 /// What is planned.
-pub(super) struct Request {
+pub(super) struct Request<'c> {
     pub(super) level: usize,
     pub(super) leaves: Vec<Leaf>,
     pub(super) rel: Option<Rel>,
@@ -139,6 +140,8 @@ pub(super) struct Request {
     /// Only the first rows are wanted.
     pub(super) limited: bool,
     pub(super) force_order: bool,
+    /// Makes the choices instead of the planner, if there is an adversary.
+    pub(super) choices: Option<&'c Choices>,
 }
 
 /// A planned part of the tree.
@@ -151,7 +154,7 @@ pub(super) struct Planned {
 }
 
 /// Plans the FROM and WHERE of one query level.
-pub(super) fn plan(request: Request) -> SqlResult<Planned> {
+pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
     let Request {
         level,
         leaves,
@@ -160,6 +163,7 @@ pub(super) fn plan(request: Request) -> SqlResult<Planned> {
         order,
         limited,
         force_order,
+        choices,
     } = request;
     let planner = Planner {
         level,
@@ -167,20 +171,22 @@ pub(super) fn plan(request: Request) -> SqlResult<Planned> {
         order,
         limited,
         force_order,
+        choices,
     };
     let members = rel.into_iter().collect();
     planner.members(members, filter, &SlotSet::new(), true)
 }
 
-struct Planner {
+struct Planner<'c> {
     level: usize,
     leaves: Vec<Leaf>,
     order: Vec<Wish>,
     limited: bool,
     force_order: bool,
+    choices: Option<&'c Choices>,
 }
 
-impl Planner {
+impl Planner<'_> {
     /// The slots of this level that a condition reads.
     fn reads(&self, cond: &Cond) -> SlotSet {
         let mut set = SlotSet::new();

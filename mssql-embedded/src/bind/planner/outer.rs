@@ -6,7 +6,7 @@ use crate::plan::{Cond, LoopKind, Node};
 use super::join::{conjunction, filter};
 use super::{Conjunct, Planned, Planner, Rel, SlotSet, span};
 
-impl Planner {
+impl Planner<'_> {
     /// LEFT JOIN and OUTER APPLY. `conds` come from above: those on the left side alone are tested
     /// there, the others after the join. The ON conditions belong to the right side, which is opened
     /// for each row of the left.

@@ -45,6 +45,7 @@ fn a_variable_is_unknown_before_its_declaration() {
         variables: &variables,
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
+        choices: None,
     };
     let error = super::bind_statement(&ctx, &batch.statements[0].kind).unwrap_err();
     assert_eq!(error.number, 137);

@@ -140,6 +140,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         variables: &variables,
         quoted_identifier,
         temporaries: crate::catalog::TemporaryTables::none(),
+        choices: None,
     };
     match &batch.statements.last().expect("there is a statement").kind {
         StmtKind::If { condition, .. } => bind_condition(&ctx, condition),

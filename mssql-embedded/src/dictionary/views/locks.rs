@@ -18,14 +18,15 @@ view! {
     "request_session_id": Int = l.owner.cast_signed(),
 }
 
-/// The object a lock is about; 0 for application locks.
+/// The object a lock is about; 0 for transactions and application locks.
 fn entity(resource: &Resource) -> i64 {
     i64::from(match resource {
         Resource::Object(id) => *id,
         Resource::Key { table, .. }
         | Resource::KeyEnd { table, .. }
-        | Resource::Row { table, .. } => *table,
-        Resource::Application { .. } => 0,
+        | Resource::Row { table, .. }
+        | Resource::Page { table, .. } => *table,
+        Resource::Transaction(_) | Resource::Application { .. } => 0,
     })
 }
 

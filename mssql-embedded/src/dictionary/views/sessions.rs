@@ -89,7 +89,10 @@ fn wait_resource(wait: &LockWait, database: i16) -> String {
         Resource::Key { table, .. } | Resource::KeyEnd { table, .. } => {
             format!("{kind}: {database}:{table} {shown}")
         }
-        Resource::Row { .. } | Resource::Application { .. } => {
+        Resource::Row { .. }
+        | Resource::Page { .. }
+        | Resource::Transaction(_)
+        | Resource::Application { .. } => {
             format!("{kind}: {database}:{shown}")
         }
     }

@@ -29,7 +29,7 @@ pub fn open<'p>(
 ) -> SqlResult<Box<dyn Operator + 'p>> {
     Ok(match node {
         Node::Once => Box::new(source::Once::new()),
-        Node::Values { rows, base } => Box::new(source::Values::new(rows, *base, level)),
+        Node::Values { rows, base } => Box::new(source::Values::new(rows, *base, level, env)),
         Node::Scan(scan) => Box::new(scan::TableScan::open(scan, level, env)?),
         Node::LocalScan(scan) => Box::new(scan::LocalTableScan::open(scan, level, env)?),
         Node::SystemView {

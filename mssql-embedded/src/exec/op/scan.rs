@@ -1,8 +1,10 @@
 //! Reading tables: base tables under locks, table variables, system views.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::access::{Cursor, ReadLock, ReadMode};
+use crate::adversary::{Grain, Question};
 use crate::ast::IsolationLevel;
 use crate::catalog::{AccessPath, TableDef, server_fold};
 use crate::context::user_in;
@@ -19,13 +21,15 @@ use super::{Operator, Rows};
 pub struct TableScan<'p> {
     scan: &'p Scan,
     level: usize,
+    qualify_first: bool,
     cursor: Option<Cursor>,
 }
 
 impl<'p> TableScan<'p> {
     /// Computes the bounds and opens the cursor; nothing is locked before the first row is asked for.
     pub fn open(scan: &'p Scan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
-        let mode = read_mode(scan, env)?;
+        let mut mode = read_mode(scan, env)?;
+        mode.qualify_first &= scan.qualify_first;
         let bounds = match scan.path {
             AccessPath::Heap => Some((Bound::Unbounded, Bound::Unbounded)),
             AccessPath::Index(index) => bounds(&scan.table, index, &scan.seek, env)?,
@@ -38,6 +42,7 @@ impl<'p> TableScan<'p> {
         Ok(Self {
             scan,
             level,
+            qualify_first: mode.qualify_first,
             cursor,
         })
     }
@@ -50,21 +55,43 @@ impl Operator for TableScan<'_> {
         };
         let scan = self.scan;
         while let Some(found) = cursor.next(&mut env.access()?)? {
+            let Found { row: seen, locator } = found;
             let buffer = &mut env.rows[self.level];
-            for &column in &scan.needed {
-                buffer[scan.base + column] = found.row[column].clone();
-            }
+            fill(scan, &seen, buffer);
             if let Some(slot) = scan.locator {
-                buffer[slot] = Value::Bytes(found.locator);
+                buffer[slot] = Value::Bytes(Arc::clone(&locator));
             }
-            match &scan.residual {
-                Some(cond) if test(cond, env)? != Some(true) => {
-                    cursor.reject(&mut env.access()?);
-                }
-                _ => return Ok(true),
+            let mut passes = passes(scan, env)?;
+            if passes && self.qualify_first {
+                // The version that qualified may be history by now.
+                passes = match cursor.requalify(&mut env.access()?, &locator)? {
+                    Some(row) if Arc::ptr_eq(&row, &seen) => true,
+                    Some(row) => {
+                        fill(scan, &row, &mut env.rows[self.level]);
+                        self::passes(scan, env)?
+                    }
+                    None => false,
+                };
             }
+            if passes {
+                return Ok(true);
+            }
+            cursor.reject(&mut env.access()?);
         }
         Ok(false)
+    }
+}
+
+fn fill(scan: &Scan, row: &[Value], buffer: &mut [Value]) {
+    for &column in &scan.needed {
+        buffer[scan.base + column] = row[column].clone();
+    }
+}
+
+fn passes(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+    match &scan.residual {
+        Some(cond) => Ok(test(cond, env)? == Some(true)),
+        None => Ok(true),
     }
 }
 
@@ -155,14 +182,36 @@ fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
     } else {
         ReadLock::Shared
     };
+    let grain = match &env.core.choices {
+        _ if hints.tablock || hints.tablockx => Grain::Table,
+        Some(choices) if !hints.rowlock && takes_row_locks(lock) => choices.grain(),
+        _ => Grain::Row,
+    };
+    let qualify_first = lock == ReadLock::Update
+        && grain == Grain::Row
+        && env.core.engine.optimized_locking
+        && level == IsolationLevel::ReadCommitted
+        && !(hints.updlock || stronger(hints))
+        && env.core.reads_versions(&env.latch, &scan.table)
+        && (env.core.choices.as_ref())
+            .is_none_or(|choices| !choices.chance(Question::LockAfterQualification, 4));
     Ok(ReadMode {
         lock,
         hold: serializable || repeatable || hints.updlock || hints.xlock || hints.tablockx,
         range: serializable,
         readpast: hints.readpast,
         nowait: hints.nowait,
-        table: hints.tablock || hints.tablockx,
+        grain,
+        qualify_first,
     })
+}
+
+/// Whether rows are locked at all.
+fn takes_row_locks(lock: ReadLock) -> bool {
+    match lock {
+        ReadLock::None | ReadLock::Snapshot(_) => false,
+        ReadLock::Shared | ReadLock::Update | ReadLock::Exclusive => true,
+    }
 }
 
 /// A hint that lowers a higher isolation level for this table.
@@ -216,7 +265,10 @@ impl<'p> LocalTableScan<'p> {
                 bounds(&scan.table, *index, seek, env)?.map(|b| (AccessPath::Index(*index), b))
             }
         };
-        let cursor = cursor.map(|(path, b)| LocalCursor::open(path, b, scan.reverse));
+        let backwards = scan.seek.is_none()
+            && (env.core.choices.as_ref()).is_some_and(|c| c.chance(Question::RowOrder, 2));
+        let reverse = scan.reverse || backwards;
+        let cursor = cursor.map(|(path, b)| LocalCursor::open(path, b, reverse));
         Ok(Self {
             scan,
             level,

@@ -1,5 +1,6 @@
 //! Sources without a table: nothing, one row, VALUES, OPENJSON, STRING_SPLIT, FOR JSON.
 
+use crate::adversary::Question;
 use crate::error::SqlResult;
 use crate::func::string_split::string_split;
 use crate::plan::{JsonField, JsonFormat, Query, Scalar};
@@ -31,16 +32,26 @@ impl Operator for Once {
 
 /// `VALUES (…), (…)`.
 pub struct Values<'p> {
-    rows: std::slice::Iter<'p, Vec<Scalar>>,
+    rows: &'p [Vec<Scalar>],
+    next: usize,
+    /// The order that the adversary wants, by position.
+    order: Option<Vec<usize>>,
     base: usize,
     level: usize,
 }
 
 impl<'p> Values<'p> {
     /// Rows of expressions.
-    pub fn new(rows: &'p [Vec<Scalar>], base: usize, level: usize) -> Self {
+    pub fn new(rows: &'p [Vec<Scalar>], base: usize, level: usize, env: &Env<'_, '_>) -> Self {
+        let order = env.core.choices.as_ref().map(|choices| {
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            choices.shuffle(Question::RowOrder, &mut order);
+            order
+        });
         Self {
-            rows: rows.iter(),
+            rows,
+            next: 0,
+            order,
             base,
             level,
         }
@@ -49,10 +60,15 @@ impl<'p> Values<'p> {
 
 impl Operator for Values<'_> {
     fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
-        let Some(row) = self.rows.next() else {
+        let position = match &self.order {
+            Some(order) => order.get(self.next).copied().unwrap_or(self.next),
+            None => self.next,
+        };
+        let Some(row) = self.rows.get(position) else {
             return Ok(false);
         };
         env.tick()?;
+        self.next += 1;
         for (i, expr) in row.iter().enumerate() {
             let value = eval(expr, env)?;
             env.set_slot(self.level, self.base + i, value);
@@ -79,14 +95,22 @@ pub fn open_json(
         return Ok(Rows::new(Vec::new(), base, level));
     };
     let path = JsonPath::parse(&path)?;
-    let rows = match with {
+    let mut rows = match with {
         Some(fields) => json_table(fields)?.rows(&text, &path)?,
         None => key_values(&text, &path)?
             .into_iter()
             .map(|(key, value, kind)| vec![key, value, Value::Int(kind)])
             .collect(),
     };
+    unordered(&mut rows, env);
     Ok(Rows::new(rows, base, level))
+}
+
+/// Nobody promised an order of these rows.
+fn unordered(rows: &mut [Vec<Value>], env: &Env<'_, '_>) {
+    if let Some(choices) = &env.core.choices {
+        choices.shuffle(Question::RowOrder, rows);
+    }
 }
 
 fn json_table(fields: &[JsonField]) -> SqlResult<JsonTable> {
@@ -125,6 +149,7 @@ pub fn split(
         }
         rows.push(row);
     }
+    unordered(&mut rows, env);
     Ok(Rows::new(rows, base, level))
 }
 

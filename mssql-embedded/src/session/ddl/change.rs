@@ -155,6 +155,7 @@ impl Env<'_, '_> {
             variables: &variables,
             quoted_identifier: true,
             temporaries: crate::catalog::TemporaryTables::none(),
+            choices: None,
         };
         bind_row_rules(&context, table)
     }
@@ -174,6 +175,7 @@ impl Env<'_, '_> {
             variables: &variables,
             quoted_identifier: true,
             temporaries: crate::catalog::TemporaryTables::none(),
+            choices: None,
         };
         bind_default(&context, &table.columns[position])
     }

@@ -90,6 +90,7 @@ pub fn check_rows(table: &Arc<TableDef>, first: usize, env: &mut Env<'_, '_>) ->
         variables: &variables,
         quoted_identifier: true,
         temporaries: TemporaryTables::none(),
+        choices: None,
     };
     let (mut rules, _) = bind_foreign(&context, table, Touched::Inserted)?;
     rules.parents.drain(..first);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Latch;
+use crate::adversary::Question;
 use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
 use crate::bind::{self, BindContext};
 use crate::catalog::Catalog;
@@ -19,6 +20,10 @@ use super::{Failure, Interp};
 /// lock them.
 const BINDINGS: usize = 100;
 
+/// How often the adversary throws a plan away: at every statement a plan may be made anew, because
+/// statistics changed or the cache was short of memory.
+const RECOMPILE_ONE_IN: usize = 2;
+
 impl Interp<'_> {
     /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
     /// open transaction or one of its own.
@@ -31,7 +36,10 @@ impl Interp<'_> {
     ) -> Result<T, Failure> {
         let engine = Arc::clone(&self.core.engine);
         let mut f = Some(f);
-        let mut kept = module.kept(stmt.pos.offset);
+        self.core.begin_choices();
+        let anew = (self.core.choices.as_ref())
+            .is_some_and(|choices| choices.chance(Question::Recompile, RECOMPILE_ONE_IN));
+        let mut kept = module.kept(stmt.pos.offset).filter(|_| !anew);
         for _ in 0..BINDINGS {
             let bound = match kept.take() {
                 Some(bound) => bound,
@@ -135,6 +143,7 @@ pub fn bind_one(
         variables: &module.variables,
         quoted_identifier: module.quoted_identifier,
         temporaries: &core.temporaries,
+        choices: core.choices.as_ref(),
     };
     bind_in(&context, stmt)
 }

@@ -1,0 +1,196 @@
+//! The decisions of one statement.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::grain::Grain;
+use super::journal::{Decision, Journal};
+
+/// What can be asked. Each kind rests on a document, named in `tests/cases/adversary/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Question {
+    /// Whether a plan that is at hand is made anew.
+    Recompile,
+    /// Which index reaches a table, and by seek or scan.
+    AccessPath,
+    /// Which member of a join comes next.
+    JoinOrder,
+    /// Loop or hash.
+    JoinStrategy,
+    /// In which order rows come that nobody ordered.
+    RowOrder,
+    /// Whether a write reads everything first or goes row by row.
+    WriteOrder,
+    /// Rows, pages or the table.
+    LockGrain,
+    /// After how many locks a statement exchanges them for a table lock.
+    Escalation,
+    /// Whether predicates are evaluated before a row is locked.
+    LockAfterQualification,
+    /// Whether ghosts are cleaned up now.
+    GhostCleanup,
+    /// Whether another session goes first.
+    Schedule,
+    /// Who gives up among sessions of the same deadlock priority.
+    Victim,
+}
+
+/// The decisions of one statement. Not shared between threads: a statement runs on one.
+#[derive(Debug)]
+pub struct Choices {
+    statement: u64,
+    state: Cell<u64>,
+    journal: Arc<Journal>,
+    /// How much the statement's writes lock at a time.
+    writes: Cell<Grain>,
+}
+
+/// The increment of splitmix64.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Choices {
+    pub(super) fn new(seed: u64, statement: u64, journal: Arc<Journal>) -> Self {
+        // Neighbouring seeds and statements must not give neighbouring sequences.
+        let state = mixed(mixed(seed).wrapping_add(statement.wrapping_mul(GOLDEN)));
+        Self {
+            statement,
+            state: Cell::new(state),
+            journal,
+            writes: Cell::default(),
+        }
+    }
+
+    /// One of `options` possibilities, each as likely as the others; 0 when there is only one.
+    pub fn pick(&self, question: Question, options: usize) -> usize {
+        if options <= 1 {
+            return 0;
+        }
+        let chosen = usize::try_from(self.next() % options as u64).unwrap_or(0);
+        self.journal.note(|| Decision {
+            statement: self.statement,
+            question,
+            options,
+            chosen,
+        });
+        chosen
+    }
+
+    /// True about once in `one_in` times.
+    pub fn chance(&self, question: Question, one_in: usize) -> bool {
+        self.pick(question, one_in) == 0
+    }
+
+    /// Puts rows that nobody ordered into another order.
+    pub fn shuffle<T>(&self, question: Question, rows: &mut [T]) {
+        for end in (1..rows.len()).rev() {
+            rows.swap(end, self.pick(question, end + 1));
+        }
+    }
+
+    /// Rows, pages or the table: SQL Server decides that from its estimates, unless ROWLOCK says it.
+    pub fn grain(&self) -> Grain {
+        match self.pick(Question::LockGrain, 8) {
+            0 => Grain::Table,
+            1 | 2 => Grain::Page,
+            _ => Grain::Row,
+        }
+    }
+
+    /// Decides how much the statement's writes lock at a time.
+    pub fn decide_writes(&self, rowlock: bool) {
+        let grain = if rowlock { Grain::Row } else { self.grain() };
+        self.writes.set(grain);
+    }
+
+    /// How much the statement's writes lock at a time.
+    pub fn writes(&self) -> Grain {
+        self.writes.get()
+    }
+
+    fn next(&self) -> u64 {
+        let state = self.state.get().wrapping_add(GOLDEN);
+        self.state.set(state);
+        mixed(state)
+    }
+}
+
+/// The output function of splitmix64.
+fn mixed(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Adversary, AdversaryOptions};
+    use super::*;
+
+    fn first_picks(seed: u64, statements: usize) -> Vec<usize> {
+        let adversary = Adversary::new(AdversaryOptions { seed, remember: 0 });
+        (0..statements)
+            .map(|_| adversary.statement().pick(Question::AccessPath, 1000))
+            .collect()
+    }
+
+    /// The same seed plays the same game, another seed another one.
+    #[test]
+    fn choices_follow_from_the_seed() {
+        assert_eq!(first_picks(7, 50), first_picks(7, 50));
+        assert_ne!(first_picks(7, 50), first_picks(8, 50));
+    }
+
+    /// What one statement asks does not change what the next one gets.
+    #[test]
+    fn statements_do_not_disturb_each_other() {
+        let adversary = Adversary::new(AdversaryOptions {
+            seed: 3,
+            remember: 0,
+        });
+        let curious = adversary.statement();
+        for _ in 0..10 {
+            curious.pick(Question::RowOrder, 5);
+        }
+        let second = adversary.statement().pick(Question::AccessPath, 1000);
+        assert_eq!(second, first_picks(3, 2)[1]);
+    }
+
+    /// Every possibility comes up, and a shuffle loses nothing.
+    #[test]
+    fn every_possibility_comes_up() {
+        let adversary = Adversary::new(AdversaryOptions {
+            seed: 1,
+            remember: 0,
+        });
+        let mut seen = [false; 4];
+        for _ in 0..200 {
+            seen[adversary.statement().pick(Question::LockGrain, 4)] = true;
+        }
+        assert_eq!(seen, [true; 4]);
+        let mut rows: Vec<u32> = (0..20).collect();
+        adversary.statement().shuffle(Question::RowOrder, &mut rows);
+        assert_ne!(rows, (0..20).collect::<Vec<_>>());
+        rows.sort_unstable();
+        assert_eq!(rows, (0..20).collect::<Vec<_>>());
+    }
+
+    /// The journal keeps the latest decisions, with what was asked and answered.
+    #[test]
+    fn decisions_are_remembered() {
+        let adversary = Adversary::new(AdversaryOptions {
+            seed: 1,
+            remember: 2,
+        });
+        for _ in 0..3 {
+            adversary.statement().pick(Question::Victim, 9);
+        }
+        let latest = adversary.decisions();
+        assert_eq!(latest.len(), 2);
+        assert_eq!(latest[1].statement, 2);
+        assert!(
+            latest[1].to_string().starts_with("statement 2: victim "),
+            "{}",
+            latest[1]
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! The scan of the table that an UPDATE or DELETE changes.
+
+use super::{Node, Purpose, Scan};
+
+impl Node {
+    /// The scan of the changed table, as far as only joins by loop and TOP stand above it: then no other
+    /// operator has a say in which of its rows qualify.
+    pub fn target_scan(&self) -> Option<&Scan> {
+        match self {
+            Self::Scan(scan) => (scan.purpose == Purpose::Modify).then_some(&**scan),
+            Self::Top { input, .. } | Self::Compute { input, .. } => input.target_scan(),
+            Self::Loop { left, right, .. } => left.target_scan().or_else(|| right.target_scan()),
+            Self::Once
+            | Self::Values { .. }
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Filter { .. }
+            | Self::Hash(_)
+            | Self::Full { .. }
+            | Self::Group(_)
+            | Self::Window { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Offset { .. }
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => None,
+        }
+    }
+
+    /// Lets the scan of the changed table look at rows before it locks them, where it may.
+    pub fn let_target_qualify_first(&mut self) {
+        match self {
+            Self::Scan(scan) => scan.qualify_first = scan.purpose == Purpose::Modify,
+            Self::Top { input, .. } | Self::Compute { input, .. } => {
+                input.let_target_qualify_first();
+            }
+            Self::Loop { left, right, .. } => {
+                left.let_target_qualify_first();
+                right.let_target_qualify_first();
+            }
+            _ => {}
+        }
+    }
+}

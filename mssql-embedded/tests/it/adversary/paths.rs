@@ -1,0 +1,63 @@
+//! The access path. Which index a query uses, and how, is the optimiser's choice and may change with every
+//! compilation ("Query processing architecture guide", "Recompiling execution plans"); INDEX and FORCESEEK
+//! hints bind it ("Table hints").
+
+use crate::adversary::{adversary, answers, table};
+
+/// The keys that a read locks.
+fn locked_by(read: &str) -> String {
+    format!(
+        "BEGIN TRAN; DECLARE @b INT; {read};
+         SELECT CONCAT(resource_type, resource_description) FROM sys.dm_tran_locks
+         WHERE request_session_id = @@SPID AND resource_type = 'KEY' AND request_mode = 'U'
+         ORDER BY resource_description;
+         ROLLBACK;"
+    )
+}
+
+/// Without a hint a query comes to its row through one index or another, and locks accordingly; a hint
+/// leaves one way.
+#[tokio::test]
+async fn an_index_hint_binds_the_path() {
+    let server = adversary(11).start().unwrap();
+    let mut session = table(&server).await;
+    let free = "SELECT @b = b FROM dbo.t WITH (UPDLOCK, ROWLOCK) WHERE b = 990";
+    let ways = answers(&mut session, &locked_by(free)).await;
+    assert!(ways.len() > 1, "{ways:?}");
+    let bound =
+        "SELECT @b = b FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK, UPDLOCK, ROWLOCK) WHERE b = 990";
+    let ways = answers(&mut session, &locked_by(bound)).await;
+    assert_eq!(ways.len(), 1, "{ways:?}");
+}
+
+/// Whatever the path, the answer is the same.
+#[tokio::test]
+async fn every_path_gives_the_same_answer() {
+    for seed in 0..5 {
+        let server = adversary(seed).start().unwrap();
+        let mut session = table(&server).await;
+        let query = "SELECT CONCAT(x.id, ':', y.b) FROM dbo.t AS x JOIN dbo.t AS y ON y.b = x.b + 1
+            WHERE x.b BETWEEN 970 AND 980 AND y.v = 0 ORDER BY x.id";
+        let answers = answers(&mut session, query).await;
+        assert_eq!(answers.len(), 1, "seed {seed}: {answers:?}");
+    }
+}
+
+/// The same seed and the same statements give the same decisions, which can be read.
+#[tokio::test]
+async fn decisions_follow_from_the_seed() {
+    let mut games = Vec::new();
+    for seed in [5, 5, 6] {
+        let server = adversary(seed).start().unwrap();
+        let mut session = table(&server).await;
+        session
+            .run("UPDATE dbo.t SET v = 1 WHERE b < 980; SELECT b FROM dbo.t")
+            .await
+            .unwrap();
+        let decisions = server.controls().decisions();
+        assert!(!decisions.is_empty());
+        games.push(decisions);
+    }
+    assert_eq!(games[0], games[1]);
+    assert_ne!(games[0], games[2]);
+}
