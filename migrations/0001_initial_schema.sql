@@ -108,8 +108,10 @@ CREATE INDEX ix_instances_parent
     ON [$(schema)].instances (parent_instance_id);
 GO
 
+-- The included columns let searches answer from the index alone: a reader that went on to the row while
+-- it had the entry would meet a writer, who has the row and wants the entry.
 CREATE INDEX ix_instances_status
-    ON [$(schema)].instances (status, created_at_ms);
+    ON [$(schema)].instances (status, created_at_ms) INCLUDE (parent_instance_id, current_execution_id);
 GO
 
 -- acked_by names the provider that wrote the last turn. It has the whole history in its memory, or

@@ -39,7 +39,7 @@ BEGIN
 
     INSERT INTO @roots (instance_id)
     SELECT TOP (COALESCE(@limit, 1000)) i.instance_id
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status))
     INNER JOIN [$(schema)].executions AS e
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id

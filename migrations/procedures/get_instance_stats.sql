@@ -54,14 +54,14 @@ BEGIN
     -- kv_delta first, as in get_kv_value.
     INSERT INTO @delta (kv_key, value_bytes, is_alive)
     SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END
-    FROM   [$(schema)].kv_delta AS d
+    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
     WHERE  d.instance_id = @instance_id;
 
     SELECT @keys = COUNT_BIG(*), @value_bytes = SUM(v.value_bytes)
     FROM
     (
         SELECT s.value_bytes
-        FROM   [$(schema)].kv_store AS s
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
         WHERE  s.instance_id = @instance_id
           AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
         UNION ALL

@@ -23,11 +23,11 @@ BEGIN
 
     INSERT INTO @delta (kv_key, kv_value)
     SELECT d.kv_key, d.kv_value
-    FROM   [$(schema)].kv_delta AS d
+    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
     WHERE  d.instance_id = @instance_id;
 
     SELECT s.kv_key, s.kv_value
-    FROM   [$(schema)].kv_store AS s
+    FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
     WHERE  s.instance_id = @instance_id
       AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
     UNION ALL

@@ -4,6 +4,9 @@
 -- Locks     none kept
 -- Throws    51001, 51002 instance id or key unusable
 --
+-- The key is looked for among the instance's rows, which are few, and not in the index of keys: a reader
+-- that had the entry and wanted the row would meet a turn that ends, which has the row and wants the entry.
+--
 -- kv_delta is read first: if its execution ends between the two reads, what it held is in kv_store
 -- by then. A tombstone (a NULL value) hides the store's value. No row means no value.
 CREATE OR ALTER PROCEDURE [$(schema)].get_kv_value
@@ -27,14 +30,14 @@ BEGIN
     DECLARE @value NVARCHAR(MAX), @in_delta BIT = 0;
 
     SELECT @value = d.kv_value, @in_delta = 1
-    FROM   [$(schema)].kv_delta AS d
+    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
     WHERE  d.instance_id = @instance_id
       AND  d.kv_key = @kv_key;
 
     IF @in_delta = 0
     BEGIN
         SELECT @value = s.kv_value
-        FROM   [$(schema)].kv_store AS s
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
         WHERE  s.instance_id = @instance_id
           AND  s.kv_key = @kv_key;
     END;

@@ -324,13 +324,11 @@ impl Caller {
             "get_system_metrics".to_owned(),
             "get_queue_depths".to_owned(),
             format!("get_kv_all_values @instance_id = N'{instance}'"),
-            format!("get_instance_stats @instance_id = N'{instance}'"),
+            format!("get_kv_value @instance_id = N'{instance}', @kv_key = N'k1'"),
+            "list_instances_by_status @status = N'Running'".to_owned(),
             format!("[read] @instance_id = N'{instance}'"),
         ] {
-            // The first event is no JSON here.
-            if !text.starts_with("get_instance_stats") {
-                self.call(&text).await;
-            }
+            self.call(&text).await;
         }
     }
 

@@ -62,7 +62,8 @@ async fn load(setting: Setting) {
 /// deadlock's victim.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mixed_load_loses_nothing_and_never_deadlocks() {
-    for setting in Setting::each(0..4) {
+    // 76: the search of delete_instance_bulk went from the index to the row.
+    for setting in Setting::each(0..2, &[76]) {
         load(setting).await;
     }
 }

@@ -11,5 +11,7 @@ mod load;
 mod model;
 mod operations;
 mod pairs;
+mod runner;
+mod runner_work;
 mod sequences;
 mod stepper;

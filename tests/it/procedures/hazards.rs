@@ -459,3 +459,24 @@ async fn fetch_on_a_serializable_connection_locks_no_range() {
     pause.release();
     assert!(found(&fetch.await.unwrap().unwrap()));
 }
+
+/// A search for what can be deleted or pruned reads one index and no row: a turn that ends has its
+/// instance's row and wants the entry, and the two would meet half-way.
+#[tokio::test]
+async fn purge_searches_without_touching_the_rows() {
+    let bench = Bench::new().await;
+    bench.exec(&post("child")).await;
+    let turn = token(&bench.exec(&fetch_turn()).await);
+    let ack = format!(
+        "ack_orchestration_item @lock_token = N'{turn}', @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1', @parent_instance_id = N'parent', @status = N'Completed'"
+    );
+    bench.exec(&ack).await;
+    let mut writer = bench.session().await;
+    writer
+        .run("BEGIN TRANSACTION; UPDATE [$(schema)].instances SET custom_status = N'x' WHERE instance_id = N'child';")
+        .await
+        .unwrap();
+    let sets = at_once(bench.exec("delete_instance_bulk")).await;
+    assert_eq!(sets[0][0].get::<i64, _>("instances_deleted"), Some(0));
+    writer.run("ROLLBACK;").await.unwrap();
+}

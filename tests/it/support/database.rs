@@ -38,7 +38,7 @@ pub fn external() -> Option<String> {
 
 /// The seed of an adversary that the environment wants for all embedded servers; an odd one comes with
 /// optimized locking.
-fn adversary() -> Option<u64> {
+pub fn adversary() -> Option<u64> {
     let text = std::env::var("DUROXIDE_SQL_TEST_ADVERSARY").ok()?;
     Some(text.parse().expect("a seed"))
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mssql_embedded::Server;
 
-use super::database::SnapshotReads;
+use super::database::{SnapshotReads, adversary};
 
 /// How many seeds the tests of adversity run instead of the few of every day.
 const SEEDS: &str = "DUROXIDE_SQL_TEST_SEEDS";
@@ -16,17 +16,20 @@ pub struct Setting {
     pub seed: u64,
     pub reads: SnapshotReads,
     pub optimized_locking: bool,
+    /// Whether the engine, too, decides by the seed what SQL Server leaves open.
+    pub adversary: bool,
 }
 
 impl Setting {
     /// The seeds of every day, or as many as the environment asks for, with snapshot reads off and
-    /// on, and optimized locking off and on, in turns.
-    pub fn each(every_day: Range<u64>) -> impl Iterator<Item = Self> {
+    /// on, and optimized locking off and on, in turns; and those that once showed a fault.
+    pub fn each(every_day: Range<u64>, once_failed: &[u64]) -> impl Iterator<Item = Self> {
         let seeds = match wanted() {
             Some(seeds) => 0..seeds,
             None => every_day,
         };
-        seeds.map(|seed| Self {
+        let seeds: Vec<u64> = once_failed.iter().copied().chain(seeds).collect();
+        seeds.into_iter().map(|seed| Self {
             seed,
             reads: if seed % 2 == 0 {
                 SnapshotReads::Off
@@ -34,15 +37,27 @@ impl Setting {
                 SnapshotReads::On
             },
             optimized_locking: seed / 2 % 2 == 1,
+            adversary: adversary().is_some(),
         })
+    }
+
+    /// The same with an adversary, whatever the environment says.
+    pub fn with_adversary(self) -> Self {
+        Self {
+            adversary: true,
+            ..self
+        }
     }
 
     /// A server of this kind.
     pub fn start(self) -> Server {
-        Server::builder()
+        let mut builder = Server::builder()
             .read_committed_snapshot(self.reads == SnapshotReads::On)
-            .adversary(self.seed)
-            .optimized_locking(self.optimized_locking)
+            .optimized_locking(self.optimized_locking);
+        if self.adversary {
+            builder = builder.adversary(self.seed);
+        }
+        builder
             .start()
             .expect("the embedded server starts")
     }
