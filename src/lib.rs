@@ -38,6 +38,7 @@ mod dial;
 mod error;
 mod history_cache;
 mod migrate;
+mod operator;
 mod options;
 mod pool;
 mod procedure;
@@ -50,6 +51,7 @@ mod wakeup;
 
 pub use auth::{AccessToken, TokenError, TokenSource};
 pub use migrate::{MigrateError, install_script, uninstall_script};
+pub use operator::{Operator, Question, ServerFacts, View, ViewRow};
 pub use options::{
     DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
 };

@@ -123,7 +123,7 @@ pub enum MigrateError {
 const DENIED: [u32; 5] = [229, 230, 262, 2760, 15247];
 
 impl MigrateError {
-    pub(super) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
+    pub(crate) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
         let (schema, reason) = (schema.quoted(), error.to_string());
         match error.number() {
             Some(number) if DENIED.contains(&number) => Self::NotGranted { schema, reason },

@@ -49,6 +49,17 @@ pub(crate) async fn prepare(
     Ok(())
 }
 
+/// Says why the schema cannot be used as it is, if it cannot; changes nothing.
+pub(crate) async fn verify(
+    options: &Options,
+    connection: &mut Connection,
+) -> Result<(), MigrateError> {
+    let mut session = Session::new(connection);
+    let state = state::read(&mut session, &options.schema).await?;
+    session.finish();
+    state.verify(Source::embedded(), &options.schema)
+}
+
 /// Drops everything that an installation created in this schema, and nothing else.
 pub(crate) async fn remove(
     options: &Options,

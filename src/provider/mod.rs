@@ -106,19 +106,30 @@ impl MssqlProvider {
 
     /// Connects and brings the schema into the wanted state.
     pub(crate) async fn start(options: Options) -> Result<Self, Error> {
+        let provider = Self::connect(options).await?;
+        let database = &provider.database;
+        let mut borrowed = borrow(&database.pool).await.map_err(connect_error)?;
+        let connection = borrowed.connection().map_err(connect_error)?;
+        migrate::prepare(&database.options, connection).await?;
+        drop(borrowed);
+        tracing::info!(
+            worker_id = token::worker_id(),
+            schema = provider.schema_name(),
+            "provider started"
+        );
+        Ok(provider)
+    }
+
+    /// Connects, whatever the schema's state is.
+    pub(crate) async fn connect(options: Options) -> Result<Self, Error> {
         let options = Arc::new(options);
         let pool = Pool::open(options.clone()).await.map_err(connect_error)?;
-        let mut borrowed = borrow(&pool).await.map_err(connect_error)?;
-        let connection = borrowed.connection().map_err(connect_error)?;
-        migrate::prepare(&options, connection).await?;
-        drop(borrowed);
         let identity = format!(
             "{}/{}/{}",
             options.server(),
             options.database.as_deref().unwrap_or_default(),
             options.schema
         );
-        tracing::info!(worker_id = token::worker_id(), schema = %options.schema, "provider started");
         let histories = HistoryCache::new(options.history_cache_bytes);
         let database = Arc::new(Database::new(options, pool));
         let wakeups = Wakeups::shared(identity);

@@ -1,0 +1,81 @@
+//! One file per group of commands.
+
+mod act;
+mod doctor;
+mod look;
+mod purge;
+mod schema;
+mod show;
+mod stuck;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+use duroxide_sql::{DEFAULT_SCHEMA, MssqlProviderBuilder, Operator, SchemaName};
+
+use crate::Outcome;
+use crate::args::{Cli, Command};
+
+/// Does what the command line says.
+pub async fn run(cli: &Cli) -> anyhow::Result<Outcome> {
+    match &cli.command {
+        Command::Doctor => doctor::run(cli).await,
+        Command::Install => schema::install(cli).await,
+        Command::Script { uninstall } => schema::script(cli, *uninstall),
+        Command::Verify => schema::verify(cli).await,
+        Command::Uninstall { yes } => schema::uninstall(cli, *yes).await,
+        Command::Status { watch, every } => look::status(cli, watch.then_some(*every)).await,
+        Command::List(wanted) => look::list(cli, wanted).await,
+        Command::Show {
+            instance_id,
+            history,
+        } => show::run(cli, instance_id, *history).await,
+        Command::Stuck { longer_than, all } => stuck::run(cli, *longer_than, *all).await,
+        Command::Cancel {
+            instance_id,
+            reason,
+        } => act::cancel(cli, instance_id, reason).await,
+        Command::Raise {
+            instance_id,
+            name,
+            data,
+        } => act::raise(cli, instance_id, name, data).await,
+        Command::Orphans { purge_older_than } => stuck::orphans(cli, *purge_older_than).await,
+        Command::Delete { instance_id, force } => act::delete(cli, instance_id, *force).await,
+        Command::Prune {
+            instance_id,
+            keep_last,
+        } => act::prune(cli, instance_id, *keep_last).await,
+        Command::Purge(wanted) => purge::run(cli, wanted).await,
+        Command::Completions { shell } => {
+            let mut command = Cli::command();
+            clap_complete::generate(*shell, &mut command, "duroxide-sql", &mut std::io::stdout());
+            Ok(Outcome::Good)
+        }
+    }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn schema_name(cli: &Cli) -> anyhow::Result<SchemaName> {
+    let name = cli.schema.clone();
+    let name = name.or_else(|| environment("DUROXIDE_SQL_SCHEMA"));
+    Ok(SchemaName::new(
+        name.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned()),
+    )?)
+}
+
+/// A person waits for the answer, so a server that is not there is reported soon.
+fn builder(cli: &Cli) -> anyhow::Result<MssqlProviderBuilder> {
+    let url = cli.url.clone().or_else(|| environment("DATABASE_URL"));
+    let url = url.context("no server; give --url or set DATABASE_URL to a connection string")?;
+    Ok(MssqlProviderBuilder::new(url)
+        .schema(schema_name(cli)?.as_str())
+        .pool_min_idle(0)
+        .startup_timeout(std::time::Duration::from_secs(10)))
+}
+
+async fn operator(cli: &Cli) -> anyhow::Result<Operator> {
+    Ok(builder(cli)?.operator().await?)
+}

@@ -1,0 +1,40 @@
+//! `duroxide-sql`: what a DBA or an operator on call needs, in one binary.
+
+mod age;
+mod args;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::Cli;
+
+/// What a command found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Good,
+    /// The command worked, and what it looked for is there: something is stuck, unfit, not
+    /// installed.
+    Found,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::run(&cli).await {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(3),
+        Err(error) => {
+            if cli.json {
+                let message = format!("{error:#}");
+                eprintln!("{}", serde_json::json!({ "error": message }));
+            } else {
+                eprintln!("duroxide-sql: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What those who run a schema need: its views as rows, its operators' procedures, and the facts
+//! that decide whether it can work.
+//!
+//! Unlike the provider this sends statement text, because it reads views; it never writes but by
+//! procedure.
+
+mod facts;
+mod question;
+mod rows;
+
+use std::time::{Duration, Instant};
+
+use duroxide::providers::ProviderError;
+
+use crate::Error;
+use crate::error::CallError;
+use crate::migrate::{self, MigrateError};
+use crate::pool::Lane;
+use crate::procedure::{Call, millis};
+use crate::provider::{MssqlProvider, named};
+use crate::retry::Retry;
+
+pub use facts::ServerFacts;
+pub use question::{Question, View};
+
+/// One row of a view: column names and their values, times as RFC 3339 text in UTC.
+pub type ViewRow = serde_json::Map<String, serde_json::Value>;
+
+/// A question may be repeated as often as it takes.
+const ASK: Duration = Duration::from_secs(15);
+
+/// A schema as its operators see it. Made by
+/// [`MssqlProviderBuilder::operator`](crate::MssqlProviderBuilder::operator).
+///
+/// It asks for no more rights than each call needs: the views need `<schema>_observer`, payloads
+/// `<schema>_inspector`, changes `<schema>_runtime`.
+#[derive(Debug)]
+pub struct Operator {
+    provider: MssqlProvider,
+}
+
+impl Operator {
+    pub(crate) fn new(provider: MssqlProvider) -> Self {
+        Self { provider }
+    }
+
+    /// The provider, for everything that duroxide's own interfaces offer: deleting, pruning,
+    /// reading histories. The schema has not been verified.
+    #[must_use]
+    pub fn provider(&self) -> &MssqlProvider {
+        &self.provider
+    }
+
+    /// Says why the schema cannot be used by this release, if it cannot.
+    ///
+    /// # Errors
+    ///
+    /// The reason, or that the schema could not be examined.
+    pub async fn verify(&self) -> Result<(), MigrateError> {
+        let options = &self.provider.database.options;
+        let unreadable = |error| MigrateError::unreadable(&options.schema, &error);
+        let pool = &self.provider.database.pool;
+        let mut borrowed = pool
+            .get(Lane::Client, Duration::MAX)
+            .await
+            .map_err(unreadable)?;
+        let connection = borrowed.connection().map_err(unreadable)?;
+        migrate::verify(options, connection).await
+    }
+
+    /// Reads rows of a view.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses, for instance because the login lacks the role, or is not there.
+    pub async fn rows(&self, question: &Question) -> Result<Vec<ViewRow>, ProviderError> {
+        let schema = self.provider.database.options.schema.quoted();
+        let result = self.ask(&question.text(&schema)).await;
+        let rows = result.and_then(|sets| {
+            let rows = sets.into_iter().next_back().unwrap_or_default();
+            rows.into_iter().map(rows::to_json).collect()
+        });
+        named(question.view().name(), rows)
+    }
+
+    /// What the server says about itself, the database and this login.
+    ///
+    /// # Errors
+    ///
+    /// When the server is not there or refuses the question.
+    pub async fn facts(&self) -> Result<ServerFacts, ProviderError> {
+        named("facts", facts::read(self).await)
+    }
+
+    /// Asks a running instance to stop.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such instance, or it has finished.
+    pub async fn cancel(&self, instance_id: &str, reason: &str) -> Result<(), ProviderError> {
+        let call = Call::client("cancel_instance", Retry::when_undone())
+            .text("@instance_id", instance_id)
+            .text("@reason", reason);
+        let result = self.provider.database.execute(&call).await;
+        named("cancel_instance", result.map(drop))
+    }
+
+    /// Raises an external event for a running instance.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such instance, or it has finished.
+    pub async fn raise(
+        &self,
+        instance_id: &str,
+        name: &str,
+        data: &str,
+    ) -> Result<(), ProviderError> {
+        let call = Call::client("raise_event", Retry::when_undone())
+            .text("@instance_id", instance_id)
+            .text("@name", name)
+            .text("@data", data);
+        let result = self.provider.database.execute(&call).await;
+        named("raise_event", result.map(drop))
+    }
+
+    /// Deletes messages of that age for instances that were never started, of at most `limit`
+    /// instances; returns how many instances and messages it deleted.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses or is not there; what was deleted by then stays deleted.
+    pub async fn purge_orphan_messages(
+        &self,
+        older_than: Duration,
+        limit: u32,
+    ) -> Result<(u64, u64), ProviderError> {
+        let call = Call::client("purge_orphan_messages", Retry::repeatable(ASK))
+            .int("@older_than_ms", millis(older_than))
+            .int("@limit", i64::from(limit));
+        let result = async {
+            let row = self.provider.database.execute(&call).await?.row()?;
+            Ok((
+                row.count("instances_purged")?,
+                row.count("messages_deleted")?,
+            ))
+        };
+        named("purge_orphan_messages", result.await)
+    }
+
+    /// Sends a batch of text and reads all of its answer.
+    async fn ask(&self, text: &str) -> Result<Vec<Vec<tiberius::Row>>, CallError> {
+        let database = &self.provider.database;
+        let limit = database.options.command_timeout;
+        let mut borrowed = database.pool.get(Lane::Client, Duration::MAX).await?;
+        let asked_at = tokio::time::Instant::now();
+        let connection = borrowed.connection()?;
+        connection.in_flight = true;
+        let exchange = async {
+            let stream = connection.client.simple_query(text).await?;
+            stream.into_results().await
+        };
+        match tokio::time::timeout(limit, exchange).await {
+            Err(_) => Err(borrowed.silent(asked_at)),
+            Ok(Ok(sets)) => {
+                connection.in_flight = false;
+                borrowed.heard();
+                Ok(sets)
+            }
+            Ok(Err(error)) => {
+                let error = CallError::from_driver(error, true);
+                connection.in_flight = !error.leaves_connection_usable();
+                Err(error)
+            }
+        }
+    }
+
+    /// The time that one question takes.
+    async fn round_trip(&self) -> Result<Duration, CallError> {
+        let begun = Instant::now();
+        self.ask("SELECT 1 AS one;").await?;
+        Ok(begun.elapsed())
+    }
+}
+
+impl crate::MssqlProviderBuilder {
+    /// Connects without looking at the schema, which may not be installed: for tools that look
+    /// after one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for a wrong setting, [`Error::Connect`] when the server cannot be used.
+    pub async fn operator(self) -> Result<Operator, Error> {
+        let provider = MssqlProvider::connect(self.pool_min_idle(0).resolve()?).await?;
+        Ok(Operator::new(provider))
+    }
+}
