@@ -55,5 +55,5 @@ BEGIN
 
     EXEC [$(schema)]._release_instance @instance_id = @instance_id;
 
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

@@ -73,5 +73,5 @@ BEGIN
         THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
     END;
 
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

@@ -26,6 +26,9 @@
 -- What a provider remembers of the history is not sent again; it names itself by @process_id. See
 -- _send_history.
 --
+-- The commit need not wait for the log where the database allows it: a claim that a crash forgets is a
+-- lease that has ended. The same holds for the other fetch, for renewals and for abandons.
+--
 -- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot
 -- be read, the turn goes back to the queue as it was before the failure is reported.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
@@ -162,7 +165,7 @@ BEGIN
                 END;
             END;
 
-            COMMIT TRANSACTION;
+            COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 
             -- Nothing is held while waiting.
             IF @instance_id IS NULL

@@ -181,7 +181,7 @@ BEGIN
 
                 IF @won = 1
                 BEGIN
-                    COMMIT TRANSACTION;
+                    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
                     SET @found = 1;
                     SET @searching = 0;
                 END

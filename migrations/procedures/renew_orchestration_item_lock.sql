@@ -46,5 +46,5 @@ BEGIN
     WHERE  instance_id = @instance_id
       AND  not_before_ms < @now_ms + @extend_ms;
 
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

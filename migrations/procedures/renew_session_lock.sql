@@ -75,7 +75,7 @@ BEGIN
         END;
     END;
 
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 
     IF @renewed > 0
     BEGIN

@@ -56,5 +56,5 @@ BEGIN
           AND  locked_until_ms > @now_ms;
     END;
 
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

@@ -3,18 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::access::Latch;
 use crate::activity::Activity;
 use crate::adversary::{Adversary, AdversaryOptions};
+use crate::ast::DelayedDurability;
 use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
+use crate::commit_log::CommitLog;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Hooks;
 use crate::plan::Module;
-use crate::storage::State;
+use crate::storage::{State, Txn};
 use crate::value::Collation;
 
 /// How many dynamic texts are kept compiled.
@@ -30,6 +33,8 @@ pub struct Engine {
     pub(crate) state: Mutex<State>,
     /// The time.
     pub clock: Clock,
+    /// What durable commits wait for.
+    pub(crate) log: CommitLog,
     /// Where the tester's controls take hold.
     pub(crate) hooks: Hooks,
     /// What the sessions are doing.
@@ -58,6 +63,8 @@ pub struct EngineOptions {
     pub optimized_locking: bool,
     /// Who decides what SQL Server's documents leave open; `None` decides always the same.
     pub adversary: Option<AdversaryOptions>,
+    /// How long a commit waits for the log.
+    pub commit_latency: Duration,
 }
 
 impl Default for EngineOptions {
@@ -68,6 +75,7 @@ impl Default for EngineOptions {
             read_committed_snapshot: false,
             optimized_locking: false,
             adversary: None,
+            commit_latency: Duration::ZERO,
         }
     }
 }
@@ -81,6 +89,7 @@ impl Engine {
             adversary: options.adversary.map(Adversary::new),
             ..Self::default()
         };
+        engine.log.set_latency(options.commit_latency);
         let mut state = engine.state.lock();
         let mut master = Database::new(1, "master", options.collation);
         master.read_committed_snapshot = options.read_committed_snapshot;
@@ -177,5 +186,34 @@ impl Engine {
             texts.clear();
         }
         texts.insert(key, Arc::clone(module));
+    }
+}
+
+impl Engine {
+    /// Commits a transaction of a session in `database`. Unless it wrote nothing, or the database lets it
+    /// do without, it waits for the log first: with its locks, without the latch.
+    pub(crate) fn commit(&self, latch: &mut Latch<'_>, txn: Txn, database: &str, delayed: bool) {
+        if txn.undo_len() == 0 {
+            txn.commit(latch);
+            return;
+        }
+        let setting = latch.catalog.databases.get(database);
+        let setting = setting.map_or(DelayedDurability::Disabled, |d| d.delayed_durability);
+        let delayed = match setting {
+            DelayedDurability::Disabled => false,
+            DelayedDurability::Allowed => delayed,
+            DelayedDurability::Forced => true,
+        };
+        if delayed {
+            latch.store.delay_durability();
+            txn.commit(latch);
+            return;
+        }
+        if self.log.has_latency() {
+            latch.let_go();
+        }
+        self.log.harden();
+        txn.commit(latch);
+        latch.store.harden();
     }
 }

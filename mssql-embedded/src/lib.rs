@@ -8,6 +8,7 @@ mod ast;
 mod bind;
 mod catalog;
 mod clock;
+mod commit_log;
 mod context;
 mod controls;
 mod dictionary;

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::adversary::AdversaryOptions;
 use crate::controls::Controls;
@@ -168,6 +169,14 @@ impl ServerBuilder {
     #[must_use]
     pub fn optimized_locking(mut self, on: bool) -> Self {
         self.engine.optimized_locking = on;
+        self
+    }
+
+    /// How long a durable commit waits for the log, holding its locks; commits that come meanwhile share
+    /// the next flush. Zero at first. Delayed-durable commits do not wait.
+    #[must_use]
+    pub fn commit_latency(mut self, latency: Duration) -> Self {
+        self.engine.commit_latency = latency;
         self
     }
 

@@ -6,6 +6,7 @@ mod commands;
 mod conformance;
 mod costs;
 mod damage;
+mod durability;
 mod e2e;
 mod faults;
 mod golden;

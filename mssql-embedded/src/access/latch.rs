@@ -88,6 +88,11 @@ impl<'e> Latch<'e> {
         }
     }
 
+    /// Gives the latch up until its next use.
+    pub fn let_go(&mut self) {
+        drop(self.guard.take());
+    }
+
     /// Gives the latch up until signalled or the time is over.
     pub(super) fn wait(&mut self, signal: &Condvar, at_most: Duration) {
         if let Some(guard) = self.guard.get_mut() {

@@ -325,6 +325,17 @@ pub enum Securable {
     User(Ident),
 }
 
+/// Whether commits of a database may return before they are hardened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedDurability {
+    /// Never, whatever the commit says.
+    Disabled,
+    /// When the commit says so.
+    Allowed,
+    /// Always.
+    Forced,
+}
+
 /// Settings of ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DatabaseSetting {
@@ -332,6 +343,8 @@ pub enum DatabaseSetting {
     ReadCommittedSnapshot(bool),
     /// `ALLOW_SNAPSHOT_ISOLATION ON|OFF`.
     AllowSnapshotIsolation(bool),
+    /// `DELAYED_DURABILITY = DISABLED|ALLOWED|FORCED`.
+    DelayedDurability(DelayedDurability),
     /// `COMPATIBILITY_LEVEL = n`.
     CompatibilityLevel(u8),
     /// `COLLATE name`.

@@ -81,8 +81,11 @@ pub enum StmtKind {
     Exec(ExecStmt),
     /// `BEGIN TRAN [name]`.
     BeginTran(Option<TranName>),
-    /// `COMMIT [TRAN [name]]`, `COMMIT WORK`.
-    Commit(Option<TranName>),
+    /// `COMMIT [TRAN [name]] [WITH (DELAYED_DURABILITY = ON|OFF)]`, `COMMIT WORK`.
+    Commit {
+        name: Option<TranName>,
+        delayed: bool,
+    },
     /// `ROLLBACK [TRAN [name]]`, `ROLLBACK WORK`.
     Rollback(Option<TranName>),
     /// `SAVE TRAN name`.

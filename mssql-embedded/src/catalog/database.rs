@@ -49,6 +49,8 @@ pub struct Database {
     pub read_committed_snapshot: bool,
     /// ALLOW_SNAPSHOT_ISOLATION.
     pub allow_snapshot_isolation: bool,
+    /// DELAYED_DURABILITY.
+    pub delayed_durability: ast::DelayedDurability,
     /// compatibility_level.
     pub compatibility_level: u8,
     /// Schemas by id.

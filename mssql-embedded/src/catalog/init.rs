@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Database, Principal, Schema};
+use crate::ast::DelayedDurability;
 use crate::value::Collation;
 
 /// The fixed roles: name and principal id.
@@ -35,6 +36,7 @@ impl Database {
             collation,
             read_committed_snapshot: false,
             allow_snapshot_isolation: false,
+            delayed_durability: DelayedDurability::Disabled,
             compatibility_level: 150,
             schemas: BTreeMap::new(),
             schema_names: HashMap::new(),

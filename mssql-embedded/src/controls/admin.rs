@@ -118,7 +118,7 @@ impl Controls {
 }
 
 /// A name in brackets.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 

@@ -16,6 +16,7 @@
 //! The rules themselves are kept below the engine, in [`crate::hooks`].
 
 mod admin;
+mod durability;
 mod locks;
 mod pause;
 mod sessions;

@@ -29,7 +29,10 @@ impl<'e> Env<'_, 'e> {
         if own {
             if let Some(txn) = self.core.txn.take() {
                 match &result {
-                    Ok(_) => txn.commit(&mut self.latch),
+                    Ok(_) => {
+                        let engine = std::sync::Arc::clone(&self.core.engine);
+                        engine.commit(&mut self.latch, txn, &self.core.database, false);
+                    }
                     Err(_) => txn.rollback(&mut self.latch),
                 }
             }

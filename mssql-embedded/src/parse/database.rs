@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{DatabaseSetting, Ddl};
+use crate::ast::{DatabaseSetting, Ddl, DelayedDurability};
 use crate::error::SqlResult;
 
 impl Parser<'_> {
@@ -63,6 +63,18 @@ impl Parser<'_> {
         }
         if self.eat_kw("ALLOW_SNAPSHOT_ISOLATION") {
             return self.on_off().map(DatabaseSetting::AllowSnapshotIsolation);
+        }
+        if self.eat_kw("DELAYED_DURABILITY") {
+            self.expect(Tok::Eq)?;
+            let value = if self.eat_kw("DISABLED") {
+                DelayedDurability::Disabled
+            } else if self.eat_kw("ALLOWED") {
+                DelayedDurability::Allowed
+            } else {
+                self.expect_kw("FORCED")?;
+                DelayedDurability::Forced
+            };
+            return Ok(DatabaseSetting::DelayedDurability(value));
         }
         if self.eat_kw("COMPATIBILITY_LEVEL") {
             self.expect(Tok::Eq)?;

@@ -23,10 +23,16 @@ impl Parser<'_> {
     pub fn commit(&mut self) -> SqlResult<StmtKind> {
         self.advance();
         let name = self.ended_tran()?;
+        let mut delayed = false;
         if self.kw("WITH") && self.peek_at(1).kind == Tok::LParen {
-            return Err(self.unsupported("DELAYED_DURABILITY"));
+            self.advance();
+            self.advance();
+            self.expect_kw("DELAYED_DURABILITY")?;
+            self.expect(Tok::Eq)?;
+            delayed = self.on_off()?;
+            self.expect(Tok::RParen)?;
         }
-        Ok(StmtKind::Commit(name))
+        Ok(StmtKind::Commit { name, delayed })
     }
 
     pub fn rollback(&mut self) -> SqlResult<StmtKind> {

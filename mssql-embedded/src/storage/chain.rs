@@ -121,6 +121,13 @@ impl<T> Chain<T> {
         }
     }
 
+    /// Forgets what was committed after `seq`. False if nothing is left.
+    pub(super) fn forget_after(&mut self, seq: CommitSeq) -> bool {
+        let survives = |v: &Version<T>| v.stamp.committed().is_none_or(|s| s <= seq);
+        self.older.retain(survives);
+        survives(&self.head) || self.pop()
+    }
+
     /// Forgets versions that no snapshot from `horizon` on can see. True if nothing is left to see:
     /// the row is deleted for all of them.
     pub fn prune(&mut self, horizon: CommitSeq) -> bool {

@@ -6,6 +6,7 @@
 
 mod chain;
 mod ddl;
+mod durability;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod identity;

@@ -21,6 +21,8 @@ pub struct Store {
     /// Superseded versions that an open snapshot may still read, in the order of the commits that
     /// superseded them.
     garbage: VecDeque<Garbage>,
+    /// While commits are not hardened: the last one that is. Held open like a snapshot.
+    pub(super) hardened: Option<CommitSeq>,
 }
 
 #[derive(Debug)]

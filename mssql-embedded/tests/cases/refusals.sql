@@ -94,13 +94,6 @@ SELECT @@TRANCOUNT;
 COMMIT;
 -- expect row: 1
 
--- case: delayed_durability
--- embedded refuses DELAYED_DURABILITY
-BEGIN TRAN;
-COMMIT TRAN WITH (DELAYED_DURABILITY = ON);
-SELECT @@TRANCOUNT;
--- expect row: 0
-
 -- case: password_policy
 -- embedded refuses CHECK_POLICY = ON
 CREATE LOGIN [$(s)_l] WITH PASSWORD = N'abc', CHECK_POLICY = ON;

@@ -196,3 +196,19 @@ ROLLBACK;
 GO
 SELECT OBJECT_ID(N'[$(s)].u');
 -- expect row: NULL
+
+-- A commit may say that it need not wait for the log; a database that does not allow it ignores that.
+-- Syntax and levels: learn.microsoft.com/sql/relational-databases/logs/control-transaction-durability.
+-- case: delayed_durability
+CREATE TABLE [$(s)].t (a INT);
+BEGIN TRAN; INSERT [$(s)].t VALUES (1); COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
+BEGIN TRAN; INSERT [$(s)].t VALUES (2); COMMIT TRAN WITH (DELAYED_DURABILITY = OFF);
+BEGIN TRAN; BEGIN TRAN; INSERT [$(s)].t VALUES (3); COMMIT WITH (DELAYED_DURABILITY = ON);
+SELECT @@TRANCOUNT;
+COMMIT WITH (DELAYED_DURABILITY = ON);
+SELECT a FROM [$(s)].t ORDER BY a;
+-- expect row: 1
+-- expect set
+-- expect row: 1
+-- expect row: 2
+-- expect row: 3

@@ -151,6 +151,7 @@ pub fn alter(
     match setting {
         DatabaseSetting::ReadCommittedSnapshot(on) => database.read_committed_snapshot = *on,
         DatabaseSetting::AllowSnapshotIsolation(on) => database.allow_snapshot_isolation = *on,
+        DatabaseSetting::DelayedDurability(setting) => database.delayed_durability = *setting,
         DatabaseSetting::CompatibilityLevel(level) => {
             if !matches!(level, 100 | 110 | 120 | 130 | 140 | 150 | 160) {
                 return Err(SqlError::with(

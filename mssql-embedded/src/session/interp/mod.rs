@@ -240,7 +240,7 @@ impl Interp<'_> {
             StmtKind::SetOption(option) => self.set_option(option, stmt, module, frame)?,
             StmtKind::Exec(exec) => self.exec(exec, stmt, module, frame)?,
             StmtKind::BeginTran(name) => self.begin_tran(name.as_ref(), frame)?,
-            StmtKind::Commit(_) => self.commit_tran(&module.qualified)?,
+            StmtKind::Commit { delayed, .. } => self.commit_tran(&module.qualified, *delayed)?,
             StmtKind::Rollback(name) => self.rollback_tran(name.as_ref(), frame)?,
             StmtKind::SaveTran(name) => self.save_tran(name, frame)?,
             StmtKind::Use(database) => self.use_database(&database.name)?,

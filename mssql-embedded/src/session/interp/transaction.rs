@@ -63,8 +63,9 @@ impl Interp<'_> {
         Ok(())
     }
 
-    /// COMMIT in a procedure (`schema.name`, or empty).
-    pub fn commit_tran(&mut self, procedure: &str) -> Result<Flow, Failure> {
+    /// COMMIT in a procedure (`schema.name`, or empty). Only the outermost decides whether it waits for
+    /// the log.
+    pub fn commit_tran(&mut self, procedure: &str, delayed: bool) -> Result<Flow, Failure> {
         match self.core.trancount {
             0 => {
                 return Err(SqlError::new(
@@ -75,7 +76,7 @@ impl Interp<'_> {
             }
             _ if self.core.doomed => return Err(doomed().into()),
             1 => {
-                self.commit_now(procedure)?;
+                self.commit_now(procedure, delayed)?;
             }
             n => self.core.trancount = n - 1,
         }
@@ -83,14 +84,14 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
-    fn commit_now(&mut self, procedure: &str) -> Result<(), Failure> {
+    fn commit_now(&mut self, procedure: &str, delayed: bool) -> Result<(), Failure> {
         let engine = std::sync::Arc::clone(&self.core.engine);
         self.moment(Moment::Commit, procedure, "")?;
         let mut latch = engine.latch();
         let mut descriptor = 0;
         if let Some(txn) = self.core.txn.take() {
             descriptor = txn.id;
-            txn.commit(&mut latch);
+            engine.commit(&mut latch, txn, &self.core.database, delayed);
         }
         drop(latch);
         self.core.trancount = 0;
@@ -222,7 +223,7 @@ impl Interp<'_> {
                 self.begin((!name.is_empty()).then_some(name))
             }
             TransactionRequest::Commit { begin, .. } => {
-                self.commit_tran("")?;
+                self.commit_tran("", false)?;
                 self.begin_again(begin)
             }
             TransactionRequest::Rollback { name, begin } => {

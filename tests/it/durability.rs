@@ -1,0 +1,179 @@
+//! Claims need no durable commit: what a crash forgets of them is a lease that has ended.
+
+use duroxide::providers::Provider;
+use mssql_embedded::Server;
+
+use crate::support::database::{TestSchema, own_server};
+use crate::support::items::{
+    LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
+};
+
+/// Everything that the schema holds, as text.
+async fn contents(schema: &TestSchema) -> Vec<String> {
+    let mut all = Vec::new();
+    for (table, order) in [
+        ("instance_locks", "instance_id"),
+        ("orchestrator_queue", "instance_id, queue_id"),
+        ("instances", "instance_id"),
+        ("executions", "instance_id, execution_id"),
+        ("history", "instance_id, execution_id, event_id"),
+        ("worker_queue", "work_id"),
+        ("sessions", "session_key"),
+    ] {
+        let query = format!(
+            "SELECT (SELECT * FROM [$(schema)].{table} ORDER BY {order} FOR JSON PATH) AS j;"
+        );
+        let rows = schema.sql(&query).await;
+        let text = rows[0].get::<&str, _>("j").unwrap_or_default();
+        all.push(format!("{table}: {text}"));
+    }
+    all
+}
+
+fn server(allowed: bool) -> Server {
+    let server = own_server();
+    let controls = server.controls();
+    controls
+        .allow_delayed_durability("master", allowed)
+        .unwrap();
+    server
+}
+
+/// A crash right after two claims: everything is as it was before them, and both can be claimed again.
+#[tokio::test]
+async fn a_crash_forgets_claims_and_nothing_else() {
+    let server = server(true);
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    provider
+        .enqueue_for_worker(activity("order", 2, ""))
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let before = contents(&schema).await;
+
+    let (_, turn, _) = fetch(&provider).await.expect("the message");
+    let (_, work, _) = fetch_work(&provider).await.expect("the activity");
+    provider
+        .renew_orchestration_item_lock(&turn, LEASE)
+        .await
+        .unwrap();
+    provider.renew_work_item_lock(&work, LEASE).await.unwrap();
+    assert_ne!(contents(&schema).await, before);
+    let controls = server.controls();
+    assert!(
+        tokio::task::spawn_blocking(move || controls.crash())
+            .await
+            .unwrap()
+    );
+
+    assert_eq!(contents(&schema).await, before);
+    let refused = provider
+        .ack_work_item(&work, Some(completed("order", 2, "")))
+        .await;
+    assert!(!refused.unwrap_err().is_retryable(), "the lease is lost");
+    let (_, _, attempts) = fetch(&provider).await.expect("the message again");
+    assert_eq!(attempts, 1);
+    let (_, _, attempts) = fetch_work(&provider).await.expect("the activity again");
+    assert_eq!(attempts, 1);
+}
+
+/// A durable commit hardens the claims before it; and where nobody allowed it, no claim is forgotten.
+#[tokio::test]
+async fn a_hardened_claim_survives_a_crash() {
+    for allowed in [true, false] {
+        let server = server(allowed);
+        let schema = TestSchema::at(server.connection_string());
+        let provider = schema.provider().await;
+        provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        let (_, turn, _) = fetch(&provider).await.expect("the message");
+        if allowed {
+            provider
+                .enqueue_for_orchestrator(start("other"), None)
+                .await
+                .unwrap();
+        }
+        let controls = server.controls();
+        assert!(
+            tokio::task::spawn_blocking(move || controls.crash())
+                .await
+                .unwrap()
+        );
+        let history = vec![started("order", "")];
+        let ack =
+            provider.ack_orchestration_item(&turn, 1, history, vec![], vec![], metadata(), vec![]);
+        ack.await.expect("the lease is still held");
+    }
+}
+
+/// What an ack wrote survives, with the claims before it, whatever is forgotten after it.
+#[tokio::test]
+async fn acknowledged_work_is_never_forgotten() {
+    let server = server(true);
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    for n in 0..5 {
+        let name = format!("order-{n}");
+        create(&provider, &name).await;
+        let durable = contents(&schema).await;
+        provider
+            .enqueue_for_orchestrator(start(&name), None)
+            .await
+            .unwrap();
+        fetch(&provider).await.expect("a claim that is forgotten");
+        let controls = server.controls();
+        assert!(
+            tokio::task::spawn_blocking(move || controls.crash())
+                .await
+                .unwrap()
+        );
+        assert_eq!(provider.read(&name).await.unwrap().len(), 1);
+        let (item, token, _) = fetch(&provider).await.expect("the message again");
+        assert_eq!(item.instance, name);
+        let ack =
+            provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.unwrap();
+        let acked = contents(&schema).await;
+        assert_eq!(acked[4], durable[4], "the history");
+    }
+}
+
+/// The log is waited for seven times by an orchestration of one activity, and four times where claims
+/// need not wait.
+#[tokio::test]
+async fn one_activity_orchestration_waits_for_four_flushes() {
+    for (allowed, flushes) in [(false, 7), (true, 4)] {
+        let server = server(allowed);
+        let schema = TestSchema::at(server.connection_string());
+        let provider = schema.provider().await;
+        let before = server.controls().flushes();
+        provider
+            .enqueue_for_orchestrator(start("order"), None)
+            .await
+            .unwrap();
+        let (_, token, _) = fetch(&provider).await.unwrap();
+        let (history, work) = (vec![started("order", "")], vec![activity("order", 2, "")]);
+        let ack =
+            provider.ack_orchestration_item(&token, 1, history, work, vec![], metadata(), vec![]);
+        ack.await.unwrap();
+        let (_, token, _) = fetch_work(&provider).await.unwrap();
+        let done = Some(completed("order", 2, ""));
+        provider.ack_work_item(&token, done).await.unwrap();
+        let (_, token, _) = fetch(&provider).await.unwrap();
+        let ack =
+            provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.unwrap();
+        assert_eq!(
+            server.controls().flushes() - before,
+            flushes,
+            "allowed: {allowed}"
+        );
+    }
+}
