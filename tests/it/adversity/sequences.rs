@@ -85,7 +85,7 @@ impl Bench {
 /// Every answer of the provider is one that the model accepts.
 #[tokio::test]
 async fn provider_answers_as_the_model_does() {
-    for setting in Setting::each(0..8, &[]) {
+    for setting in Setting::each(0..8, &[]).map(Setting::with_adversary) {
         let server = setting.start();
         let schema = TestSchema::at(server.connection_string());
         let mut bench = Bench {

@@ -57,9 +57,7 @@ impl Setting {
         if self.adversary {
             builder = builder.adversary(self.seed);
         }
-        builder
-            .start()
-            .expect("the embedded server starts")
+        builder.start().expect("the embedded server starts")
     }
 }
 
