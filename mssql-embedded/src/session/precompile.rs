@@ -58,7 +58,7 @@ pub fn check(
             | StmtKind::SetOption(_)
             | StmtKind::Exec(_)
             | StmtKind::BeginTran(_)
-            | StmtKind::Commit(_)
+            | StmtKind::Commit { .. }
             | StmtKind::Rollback(_)
             | StmtKind::SaveTran(_)
             | StmtKind::Select(_)
