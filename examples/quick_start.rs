@@ -38,6 +38,9 @@ struct Arguments {
     schema: Option<String>,
 }
 
+/// A service waits longer for its database; whoever tries this out wants to hear of a typo.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run().await {
@@ -92,7 +95,11 @@ async fn run_in_fresh_schema(begun: Instant) -> anyhow::Result<()> {
         }
     };
     let schema = format!("quick_start_{}", uuid::Uuid::new_v4().simple());
-    let builder = || MssqlProvider::builder(&url).schema(&schema);
+    let builder = || {
+        MssqlProvider::builder(&url)
+            .schema(&schema)
+            .startup_timeout(PATIENCE)
+    };
     let store = Arc::new(builder().build().await?);
     step(begun, &format!("schema {schema} installed"));
 

@@ -1,5 +1,8 @@
 //! Why no connection could be made, in words that say what to do.
 
+use std::io::{Error as IoError, ErrorKind};
+use std::path::PathBuf;
+
 use crate::auth::TokenError;
 use crate::error::{CallError, DATABASE_UNAVAILABLE, LOGIN_FAILED};
 use crate::options::{Encrypt, Options};
@@ -8,22 +11,16 @@ use crate::options::{Encrypt, Options};
 #[derive(Debug)]
 pub(crate) enum ConnectError {
     /// Nobody answers there.
-    Unreachable(std::io::Error),
-    /// The application's token source gave no token.
-    Token(TokenError),
+    Unreachable(IoError),
+    /// The file with the authority to trust cannot be read.
+    Authority(PathBuf, IoError),
     /// Somebody answers, and then something went wrong.
     Driver(tiberius::error::Error),
 }
 
-impl From<std::io::Error> for ConnectError {
-    fn from(error: std::io::Error) -> Self {
+impl From<IoError> for ConnectError {
+    fn from(error: IoError) -> Self {
         Self::Unreachable(error)
-    }
-}
-
-impl From<TokenError> for ConnectError {
-    fn from(error: TokenError) -> Self {
-        Self::Token(error)
     }
 }
 
@@ -33,35 +30,144 @@ impl From<tiberius::error::Error> for ConnectError {
     }
 }
 
-impl ConnectError {
+/// The same in words, and whether waiting helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DialError {
     /// One line for people. What the server itself said keeps its number.
-    pub(crate) fn explain(self, encrypt: Encrypt, host: &str, port: u16) -> CallError {
-        use tiberius::error::Error as Driver;
-        let server = format!("{host}:{port}");
-        let reason = match self {
-            Self::Driver(error @ Driver::Server(_)) => return CallError::from_driver(error, false),
-            Self::Unreachable(error) => {
-                format!("no SQL Server answers at {server}: {error}; check host, port and firewall")
+    pub(crate) error: CallError,
+    /// It passes by itself; otherwise somebody must change a setting.
+    pub(crate) is_passing: bool,
+}
+
+impl DialError {
+    pub(crate) fn passing(reason: String) -> Self {
+        Self::new(reason, true)
+    }
+
+    fn mistake(reason: String) -> Self {
+        Self::new(reason, false)
+    }
+
+    fn new(reason: String, is_passing: bool) -> Self {
+        Self {
+            error: CallError::Connection {
+                reason,
+                sent: false,
+            },
+            is_passing,
+        }
+    }
+
+    /// The token source failed, and the server never heard of us.
+    pub(crate) fn token(error: TokenError, options: &Options) -> Self {
+        let reason = format!("{error}; {} was not asked", options.server());
+        Self::new(reason, error.is_passing())
+    }
+
+    /// Adds where the server had sent us.
+    pub(crate) fn after(self, redirect: &str) -> Self {
+        match self.error {
+            CallError::Connection { reason, .. } => {
+                Self::new(format!("{reason}; {redirect}"), self.is_passing)
             }
-            Self::Token(error) => format!("{error}; {server} was not asked"),
-            Self::Driver(Driver::Tls(reason)) => untrusted(&server, &reason),
-            Self::Driver(Driver::Protocol(reason)) if reason.contains("encryption level") => {
-                unencrypted(&server)
-            }
-            Self::Driver(Driver::Io { message, .. }) if message.contains("handshake") => {
-                handshake_ended(encrypt, &server)
-            }
-            Self::Driver(Driver::Io { message, .. }) => format!(
-                "{server} accepts connections, but does not answer as a SQL Server: {message}; \
-                 check host and port"
-            ),
-            Self::Driver(other) => format!("{server}: {other}"),
-        };
+            _ => self,
+        }
+    }
+
+    /// What a running provider makes of it. It had a connection before, so whatever is wrong
+    /// now may be right again later, and no workflow may fail for it.
+    pub(crate) fn while_running(self) -> CallError {
+        if self.error.is_retryable() {
+            return self.error;
+        }
         CallError::Connection {
-            reason,
+            reason: self.error.to_string(),
             sent: false,
         }
     }
+
+    /// What the start reports.
+    pub(crate) fn at_start(&self, options: &Options) -> String {
+        let (server, error) = (options.server(), &self.error);
+        match error.number() {
+            Some(LOGIN_FAILED) if options.identity.is_token() => format!(
+                "login to {server} refused: {error}; check that the database has a user for this \
+                 identity"
+            ),
+            Some(LOGIN_FAILED) => {
+                format!("login to {server} refused: {error}; check user and password")
+            }
+            Some(DATABASE_UNAVAILABLE) => format!(
+                "database {:?} on {server} cannot be opened: {error}; check its name and the \
+                 login's access to it",
+                options.database.as_deref().unwrap_or_default()
+            ),
+            _ => match error {
+                CallError::Connection { reason, .. } => reason.clone(),
+                other => other.to_string(),
+            },
+        }
+    }
+}
+
+impl ConnectError {
+    /// Says what was wrong with `server`.
+    pub(crate) fn explain(self, encrypt: Encrypt, server: &str) -> DialError {
+        use tiberius::error::Error as Driver;
+        let driver = match self {
+            Self::Unreachable(error) => {
+                return DialError::passing(format!(
+                    "no SQL Server answers at {server}: {error}; check host, port and firewall"
+                ));
+            }
+            Self::Authority(file, error) => {
+                return DialError::mistake(format!(
+                    "certificate authority {} cannot be read: {error}",
+                    file.display()
+                ));
+            }
+            Self::Driver(driver) => driver,
+        };
+        match driver {
+            Driver::Server(_) => {
+                let error = CallError::from_driver(driver, false);
+                DialError {
+                    is_passing: error.is_retryable(),
+                    error,
+                }
+            }
+            Driver::Tls(reason) => DialError::mistake(untrusted(server, &reason)),
+            Driver::Protocol(reason) if reason.contains("encryption level") => {
+                DialError::mistake(unencrypted(server))
+            }
+            Driver::Io { message, .. } if message.contains("CA source") => {
+                DialError::mistake(format!("TLS with {server} failed: {message}"))
+            }
+            Driver::Io { message, .. } if message.contains("handshake") => {
+                DialError::mistake(handshake_ended(encrypt, server))
+            }
+            Driver::Io { message, kind } => DialError::new(
+                format!(
+                    "{server} accepts connections, but does not answer as a SQL Server: \
+                     {message}; check host and port"
+                ),
+                is_hangup(kind) && !message.contains("bytes remaining"),
+            ),
+            other => DialError::mistake(format!("{server}: {other}")),
+        }
+    }
+}
+
+/// A server or a gateway that is going away, or not there yet.
+fn is_hangup(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::UnexpectedEof
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+            | ErrorKind::TimedOut
+    )
 }
 
 /// The driver's text goes on with advice about its own API, which is not ours.
@@ -99,38 +205,18 @@ fn handshake_ended(encrypt: Encrypt, server: &str) -> String {
     }
 }
 
-/// At the start only the server itself can say that waiting helps; everything else is a mistake
-/// that its author wants to hear about at once.
-pub(crate) fn startup_error(options: &Options, error: CallError) -> CallError {
-    let server = options.server();
-    match error.number() {
-        Some(LOGIN_FAILED) => CallError::Data(format!(
-            "login to {server} refused: {error}; check user and password"
-        )),
-        Some(DATABASE_UNAVAILABLE) => CallError::Data(format!(
-            "database {:?} on {server} cannot be opened: {error}; check its name and the login's \
-             access to it",
-            options.database.as_deref().unwrap_or_default()
-        )),
-        Some(_) => error,
-        None => match error {
-            CallError::Connection { reason, .. } => CallError::Data(reason),
-            other => CallError::Data(other.to_string()),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use tiberius::error::Error as Driver;
 
-    fn explained(error: impl Into<ConnectError>) -> String {
-        match error.into().explain(Encrypt::Required, "db", 1433) {
+    fn explained(error: impl Into<ConnectError>) -> (String, bool) {
+        let explained = error.into().explain(Encrypt::Required, "db:1433");
+        match explained.error {
             CallError::Connection {
                 reason,
                 sent: false,
-            } => reason,
+            } => (reason, explained.is_passing),
             other => panic!("{other:?}"),
         }
     }
@@ -141,7 +227,7 @@ mod tests {
                       not valid for name \"db\"; certificate is only valid for DnsName(\"other\"). \
                       To connect anyway you can: …";
         assert_eq!(
-            explained(Driver::Tls(driver.into())),
+            explained(Driver::Tls(driver.into())).0,
             "TLS with db:1433 failed: the server's certificate was rejected during the TLS \
              handshake: certificate not valid for name \"db\"; certificate is only valid for \
              DnsName(\"other\"); write the name in the certificate as the host, or as \
@@ -156,16 +242,39 @@ mod tests {
             message: "tls handshake eof".into(),
         };
         assert_eq!(
-            explained(error),
+            explained(error).0,
             "db:1433 ended the TLS handshake; look into the server's error log"
         );
     }
 
+    /// What may pass by itself is told from what somebody must change.
     #[test]
-    fn missing_token_is_not_blamed_on_the_server() {
-        assert_eq!(
-            explained(TokenError::new("run az login")),
-            "no access token: run az login; db:1433 was not asked"
-        );
+    fn mistakes_are_told_from_failures_that_pass() {
+        let io = |kind, message: &str| Driver::Io {
+            kind,
+            message: message.into(),
+        };
+        for kind in [ErrorKind::ConnectionReset, ErrorKind::UnexpectedEof] {
+            assert!(explained(io(kind, "gone")).1);
+        }
+        assert!(explained(IoError::from(ErrorKind::ConnectionRefused)).1);
+        assert!(!explained(io(ErrorKind::UnexpectedEof, "bytes remaining on stream")).1);
+        assert!(!explained(io(ErrorKind::InvalidData, "the CA source `x` …")).1);
+        assert!(!explained(Driver::Tls("UnknownIssuer".into())).1);
+        assert!(!explained(Driver::Protocol("encryption level".into())).1);
+        let unread = ConnectError::Authority("ca.pem".into(), ErrorKind::NotFound.into());
+        assert!(!explained(unread).1);
+    }
+
+    /// A login that is refused while the provider runs is no reason to fail a workflow.
+    #[test]
+    fn refused_logins_pass_while_running() {
+        let refused = DialError {
+            error: CallError::server(LOGIN_FAILED, 14, "Login failed for user 'app'."),
+            is_passing: false,
+        };
+        let error = refused.while_running();
+        assert!(error.is_retryable());
+        assert!(error.to_string().contains("18456"), "{error}");
     }
 }

@@ -34,6 +34,7 @@ mod admin;
 mod auth;
 mod codec;
 mod connect_error;
+mod deadline;
 mod dial;
 mod error;
 mod history_cache;

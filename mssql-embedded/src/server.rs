@@ -10,7 +10,7 @@ use crate::adversary::AdversaryOptions;
 use crate::controls::Controls;
 use crate::engine::{Engine, EngineOptions};
 use crate::tds::{Listener, Settings};
-use crate::tls::{Encryption, TlsConfigs};
+use crate::tls::{Encryption, TlsConfigs, local_names};
 use crate::value::Collation;
 
 /// The longest password SQL Server takes, in UTF-16 code units.
@@ -37,6 +37,7 @@ pub struct Server {
     engine: Arc<Engine>,
     password: String,
     encryption: Encryption,
+    certificate_der: Vec<u8>,
 }
 
 impl Server {
@@ -81,6 +82,11 @@ impl Server {
         &self.password
     }
 
+    /// Its certificate, made at the start, for clients that want to trust it.
+    pub fn certificate_der(&self) -> &[u8] {
+        &self.certificate_der
+    }
+
     /// The engine behind the socket.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
@@ -105,6 +111,7 @@ pub struct ServerBuilder {
     port: u16,
     password: Option<String>,
     encryption: Encryption,
+    certificate_names: Vec<String>,
     engine: EngineOptions,
 }
 
@@ -116,6 +123,7 @@ impl Default for ServerBuilder {
             port: 0,
             password: None,
             encryption: Encryption::default(),
+            certificate_names: local_names(),
             engine: EngineOptions::default(),
         }
     }
@@ -194,6 +202,13 @@ impl ServerBuilder {
         self
     }
 
+    /// The names that the certificate is valid for, instead of this machine's.
+    #[must_use]
+    pub fn certificate_names(mut self, names: &[&str]) -> Self {
+        self.certificate_names = names.iter().map(ToString::to_string).collect();
+        self
+    }
+
     /// Starts the engine and listens.
     ///
     /// # Errors
@@ -206,7 +221,8 @@ impl ServerBuilder {
         if units == 0 || units > PASSWORD_UNITS {
             return Err(StartError::Password(units));
         }
-        let tls = TlsConfigs::generate().map_err(|e| StartError::Tls(e.into()))?;
+        let tls =
+            TlsConfigs::generate(&self.certificate_names).map_err(|e| StartError::Tls(e.into()))?;
         let options = EngineOptions {
             sa_password: password.clone(),
             ..self.engine
@@ -217,6 +233,7 @@ impl ServerBuilder {
             encryption: self.encryption,
             tls,
         };
+        let certificate_der = settings.tls.certificate_der.clone();
         let listener = Listener::start(address, Arc::clone(&engine), settings)
             .map_err(|source| StartError::Listen { address, source })?;
         Ok(Server {
@@ -224,6 +241,7 @@ impl ServerBuilder {
             engine,
             password,
             encryption: self.encryption,
+            certificate_der,
         })
     }
 }

@@ -29,12 +29,13 @@ pub(crate) struct TlsConfigs {
     pub(crate) wrapped: Arc<ServerConfig>,
     /// TDS 8.0: TLS first, TDS within.
     pub(crate) strict: Arc<ServerConfig>,
+    /// The certificate, for clients that want to trust it.
+    pub(crate) certificate_der: Vec<u8>,
 }
 
 impl TlsConfigs {
-    /// Makes a certificate for this machine and the configurations that use it.
-    pub(crate) fn generate() -> Result<Self, TlsError> {
-        let names = ["localhost", "127.0.0.1", "::1"].map(String::from);
+    /// Makes a certificate for these names and the configurations that use it.
+    pub(crate) fn generate(names: &[String]) -> Result<Self, TlsError> {
         let made = rcgen::generate_simple_self_signed(names)?;
         let config = |versions: &[&'static SupportedProtocolVersion]| {
             let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
@@ -49,8 +50,14 @@ impl TlsConfigs {
         Ok(Self {
             wrapped: Arc::new(wrapped),
             strict: Arc::new(strict),
+            certificate_der: made.cert.der().to_vec(),
         })
     }
+}
+
+/// The names under which this machine knows itself.
+pub(crate) fn local_names() -> Vec<String> {
+    ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec()
 }
 
 /// Why no TLS configuration could be made.

@@ -1,16 +1,19 @@
-//! Opens connections: TCP, TLS, login, and the redirects of a gateway.
+//! Opens connections: addresses, TCP, TLS, login, and the redirects of a gateway.
+
+mod race;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tiberius::{Client, Config, EncryptionLevel};
+use tiberius::error::Error as Driver;
+use tiberius::{AuthMethod, Client, Config, EncryptionLevel};
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
-use crate::auth::TokenError;
-use crate::connect_error::ConnectError;
-use crate::error::{CallError, LOGIN_FAILED};
-use crate::options::{Encrypt, Options};
+use crate::connect_error::{ConnectError, DialError};
+use crate::error::LOGIN_FAILED;
+use crate::options::{Encrypt, Options, server_name};
+use race::Racer;
 
 /// Redirects that are followed before giving up. Azure's gateway needs one.
 const HOPS_MAX: u32 = 3;
@@ -43,85 +46,124 @@ impl Connection {
 /// Opens connections to the server that the options name.
 pub(crate) struct Dialer {
     options: Arc<Options>,
+    racer: Racer,
+}
+
+/// Where an attempt is, for the message when its time is over.
+struct Trail {
+    /// `host:port`, as messages show it.
+    server: String,
+    /// Who sent us there, and under which name.
+    redirect: Option<String>,
+    /// Somebody accepted the connection.
+    is_open: bool,
+}
+
+impl Trail {
+    fn timed_out(&self, limit: Duration) -> DialError {
+        let Self { server, .. } = self;
+        DialError::passing(if self.is_open {
+            format!(
+                "timeout: {server} accepted a connection, but did not finish the login within \
+                 {limit:?}; check that it is a SQL Server"
+            )
+        } else {
+            format!(
+                "timeout: {server} did not accept a connection within {limit:?}; check host, \
+                 port and firewall"
+            )
+        })
+    }
 }
 
 impl Dialer {
     pub(crate) fn new(options: Arc<Options>) -> Self {
-        Self { options }
-    }
-
-    /// Opens a connection and logs in, within the limit for one attempt. A refused token is
-    /// replaced once.
-    pub(crate) async fn dial(&self) -> Result<Connection, CallError> {
-        let limit = self.options.connect_timeout;
-        let attempt = async {
-            match self.connect_once().await {
-                Err(error)
-                    if error.number() == Some(LOGIN_FAILED)
-                        && self.options.identity.renew_after_refusal().await =>
-                {
-                    self.connect_once().await
-                }
-                result => result,
-            }
-        };
-        let result = match tokio::time::timeout(limit, attempt).await {
-            Ok(result) => result,
-            Err(_) => Err(CallError::Connection {
-                reason: format!(
-                    "timeout: {} did not accept a connection within {limit:?}; check host, port \
-                     and firewall",
-                    self.options.server()
-                ),
-                sent: false,
-            }),
-        };
-        match result {
-            // A token may be accepted later; a password will not.
-            Err(error)
-                if error.number() == Some(LOGIN_FAILED) && self.options.identity.is_token() =>
-            {
-                Err(CallError::Connection {
-                    reason: error.to_string(),
-                    sent: false,
-                })
-            }
-            result => result,
+        Self {
+            options,
+            racer: Racer::default(),
         }
     }
 
-    async fn connect_once(&self) -> Result<Connection, CallError> {
+    /// Opens a connection and logs in. The limit does not count the time that a token source
+    /// takes. A refused token is replaced once.
+    pub(crate) async fn dial(&self, limit: Duration) -> Result<Connection, DialError> {
+        let identity = &self.options.identity;
+        let mut has_renewed = false;
+        loop {
+            let proof = identity.proof().await;
+            let proof = proof.map_err(|error| DialError::token(error, &self.options))?;
+            let mut trail = Trail {
+                server: self.options.server(),
+                redirect: None,
+                is_open: false,
+            };
+            let attempt = self.follow(&proof.method, &mut trail);
+            let result = match tokio::time::timeout(limit, attempt).await {
+                Ok(result) => result,
+                Err(_) => Err(trail.timed_out(limit)),
+            };
+            match result {
+                Err(failure)
+                    if failure.error.number() == Some(LOGIN_FAILED)
+                        && !has_renewed
+                        && identity.renew_after_refusal(&proof) =>
+                {
+                    has_renewed = true;
+                }
+                result => {
+                    return result.map_err(|failure| match &trail.redirect {
+                        Some(redirect) => failure.after(redirect),
+                        None => failure,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Connects, and goes where the server sends us.
+    async fn follow(
+        &self,
+        method: &AuthMethod,
+        trail: &mut Trail,
+    ) -> Result<Connection, DialError> {
+        let encrypt = self.options.encrypt;
         let mut host = self.options.host.clone();
         let mut port = self.options.port;
-        for hop in 0..HOPS_MAX {
-            match self.connect_to(&host, port, hop > 0).await {
-                Err(ConnectError::Driver(tiberius::error::Error::Routing {
-                    host: to,
-                    port: at,
-                })) => {
-                    tracing::debug!(host = %to, port = at, "following the server's redirect");
-                    (host, port) = (to, at);
-                }
-                Err(error) => return Err(error.explain(self.options.encrypt, &host, port)),
+        for _ in 0..HOPS_MAX {
+            match self.connect(&host, port, method, trail).await {
                 Ok(connection) => return Ok(connection),
+                Err(ConnectError::Driver(Driver::Routing { host: to, port: at })) => {
+                    tracing::debug!(host = %to, port = at, "following the server's redirect");
+                    trail.redirect = Some(format!(
+                        "redirected by {} to {}",
+                        trail.server,
+                        server_name(&to, at)
+                    ));
+                    // The port is given, so the instance's name has nothing left to say.
+                    host = to.split('\\').next().unwrap_or_default().to_owned();
+                    port = at;
+                    trail.server = server_name(&host, port);
+                    trail.is_open = false;
+                }
+                Err(error) => return Err(error.explain(encrypt, &trail.server)),
             }
         }
-        Err(CallError::Connection {
-            reason: format!(
-                "{} redirects more than {HOPS_MAX} times",
-                self.options.server()
-            ),
-            sent: false,
-        })
+        Err(DialError::passing(format!(
+            "{} redirects more than {HOPS_MAX} times",
+            self.options.server()
+        )))
     }
 
-    async fn connect_to(
+    async fn connect(
         &self,
         host: &str,
         port: u16,
-        is_redirected: bool,
+        method: &AuthMethod,
+        trail: &mut Trail,
     ) -> Result<Connection, ConnectError> {
-        let tcp = TcpStream::connect((host, port)).await?;
+        let config = self.config(host, port, method, trail.redirect.is_some())?;
+        let tcp = self.racer.connect(host, port).await?;
+        trail.is_open = true;
         tcp.set_nodelay(true)?;
         let keepalive = socket2::TcpKeepalive::new()
             .with_time(KEEPALIVE)
@@ -131,7 +173,6 @@ impl Dialer {
         let std_tcp = tcp.into_std()?;
         let socket = std_tcp.try_clone()?;
         let tcp = TcpStream::from_std(std_tcp)?;
-        let config = self.config(host, port, is_redirected).await?;
         let client = Client::connect(config, tcp.compat_write()).await?;
         Ok(Connection {
             client,
@@ -140,12 +181,13 @@ impl Dialer {
         })
     }
 
-    async fn config(
+    fn config(
         &self,
         host: &str,
         port: u16,
+        method: &AuthMethod,
         is_redirected: bool,
-    ) -> Result<Config, TokenError> {
+    ) -> Result<Config, ConnectError> {
         let options = &self.options;
         let mut config = Config::new();
         config.host(host);
@@ -153,8 +195,11 @@ impl Dialer {
         if let Some(database) = &options.database {
             config.database(database);
         }
-        config.authentication(options.identity.method().await?);
+        config.authentication(method.clone());
         config.application_name(&options.application_name);
+        if let Some(name) = &options.workstation_id {
+            config.client_name(name);
+        }
         config.encryption(match options.encrypt {
             Encrypt::Required => EncryptionLevel::Required,
             Encrypt::Strict => EncryptionLevel::Strict,
@@ -163,6 +208,13 @@ impl Dialer {
         });
         if options.trust_server_certificate {
             config.trust_cert();
+        }
+        // Read for every connection, so that a renewed authority needs no restart.
+        if let Some(file) = &options.trust_ca_file {
+            let authority = std::fs::read(file);
+            config.trust_cert_ca_bundle(
+                authority.map_err(|error| ConnectError::Authority(file.clone(), error))?,
+            );
         }
         // The redirect came over the verified connection, and the node it names has a
         // certificate of its own, so the gateway's name no longer applies.

@@ -94,7 +94,9 @@ pub enum MigrateError {
         level: i64,
     },
     /// Somebody else is installing and does not finish.
-    #[error("another process is installing schema {schema} and did not finish in time")]
+    #[error(
+        "another process is installing schema {schema} and did not finish within startup_timeout"
+    )]
     LockTimeout {
         /// The quoted schema name.
         schema: String,
@@ -122,27 +124,60 @@ pub enum MigrateError {
 /// Permission denied on a statement, on creating something, on an object, or on a schema.
 const DENIED: [u32; 5] = [229, 230, 262, 2760, 15247];
 
-impl MigrateError {
-    pub(crate) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
-        let (schema, reason) = (schema.quoted(), error.to_string());
-        match error.number() {
-            Some(number) if DENIED.contains(&number) => Self::NotGranted { schema, reason },
-            _ => Self::Unreadable { schema, reason },
+/// The work on a schema failed, and whether doing it again may help.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: MigrateError,
+    pub(crate) is_passing: bool,
+}
+
+impl From<MigrateError> for Failure {
+    /// What the schema itself is like does not pass.
+    fn from(error: MigrateError) -> Self {
+        Self {
+            error,
+            is_passing: false,
         }
     }
+}
 
-    pub(super) fn failed(schema: &SchemaName, file: &str, line: usize, error: &CallError) -> Self {
+impl Failure {
+    /// The schema's state could not be read.
+    pub(crate) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
+        let is_passing = error.is_retryable();
+        let (schema, reason) = (schema.quoted(), error.to_string());
+        let error = match error.number() {
+            Some(number) if DENIED.contains(&number) => MigrateError::NotGranted { schema, reason },
+            _ => MigrateError::Unreadable { schema, reason },
+        };
+        Self { error, is_passing }
+    }
+
+    /// A batch failed. Everything is in one transaction, so it may all be done again.
+    pub(super) fn at(schema: &SchemaName, file: &str, line: usize, error: &CallError) -> Self {
+        let is_passing = error.is_retryable();
         let reason = error.to_string();
-        match error.number() {
-            Some(number) if DENIED.contains(&number) => Self::Permission {
+        let error = match error.number() {
+            Some(number) if DENIED.contains(&number) => MigrateError::Permission {
                 schema: schema.quoted(),
                 reason,
             },
-            _ => Self::Failed {
+            _ => MigrateError::Failed {
                 file: file.to_owned(),
                 line,
                 reason,
             },
+        };
+        Self { error, is_passing }
+    }
+
+    /// Another process holds the installation's lock.
+    pub(super) fn locked(schema: &SchemaName) -> Self {
+        Self {
+            error: MigrateError::LockTimeout {
+                schema: schema.quoted(),
+            },
+            is_passing: true,
         }
     }
 }

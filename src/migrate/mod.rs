@@ -13,9 +13,11 @@ mod session;
 mod source;
 mod state;
 
+pub(crate) use error::Failure;
 pub use error::MigrateError;
 pub use script::{install_script, uninstall_script};
 
+use crate::deadline::Deadline;
 use crate::dial::Connection;
 use crate::options::{MigrationPolicy, Options};
 use crate::schema_name::SchemaName;
@@ -23,14 +25,43 @@ use session::Session;
 use source::{Script, Source, render};
 use state::Plan;
 
-/// Brings the schema into the state that the options ask for, or says why it is not.
-pub(crate) async fn prepare(
+/// What to do with the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Bring it into the state that the migration policy asks for, or say why it is not.
+    Prepare,
+    /// Say why it cannot be used as it is, if it cannot; change nothing.
+    Verify,
+    /// Leave it alone, whatever its state is.
+    Ignore,
+    /// Drop everything that an installation created in it, and nothing else.
+    Remove,
+}
+
+/// Does the task on this connection, within the time that is left.
+pub(crate) async fn run(
     options: &Options,
     connection: &mut Connection,
-) -> Result<(), MigrateError> {
+    task: Task,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let mut session = Session::new(connection, options.command_timeout, deadline);
+    match task {
+        Task::Prepare => prepare(options, &mut session).await?,
+        Task::Verify => {
+            let state = state::read(&mut session, &options.schema).await?;
+            state.verify(Source::embedded(), &options.schema)?;
+        }
+        Task::Ignore => {}
+        Task::Remove => in_transaction(&mut session, &options.schema, Change::Remove).await?,
+    }
+    session.finish();
+    Ok(())
+}
+
+async fn prepare(options: &Options, session: &mut Session<'_>) -> Result<(), Failure> {
     let (schema, source) = (&options.schema, Source::embedded());
-    let mut session = Session::new(connection);
-    let state = state::read(&mut session, schema).await?;
+    let state = state::read(session, schema).await?;
     match options.migration_policy {
         MigrationPolicy::Verify => state.verify(source, schema)?,
         MigrationPolicy::Apply => {
@@ -41,38 +72,15 @@ pub(crate) async fn prepare(
                 .plan(source, schema)
                 .is_ok_and(|plan| plan.is_empty(source));
             if !is_current {
-                in_transaction(&mut session, schema, Work::Install).await?;
+                in_transaction(session, schema, Change::Install).await?;
             }
         }
     }
-    session.finish();
-    Ok(())
-}
-
-/// Says why the schema cannot be used as it is, if it cannot; changes nothing.
-pub(crate) async fn verify(
-    options: &Options,
-    connection: &mut Connection,
-) -> Result<(), MigrateError> {
-    let mut session = Session::new(connection);
-    let state = state::read(&mut session, &options.schema).await?;
-    session.finish();
-    state.verify(Source::embedded(), &options.schema)
-}
-
-/// Drops everything that an installation created in this schema, and nothing else.
-pub(crate) async fn remove(
-    options: &Options,
-    connection: &mut Connection,
-) -> Result<(), MigrateError> {
-    let mut session = Session::new(connection);
-    in_transaction(&mut session, &options.schema, Work::Remove).await?;
-    session.finish();
     Ok(())
 }
 
 #[derive(Clone, Copy)]
-enum Work {
+enum Change {
     Install,
     Remove,
 }
@@ -80,16 +88,16 @@ enum Work {
 async fn in_transaction(
     session: &mut Session<'_>,
     schema: &SchemaName,
-    work: Work,
-) -> Result<(), MigrateError> {
+    change: Change,
+) -> Result<(), Failure> {
     let result = async {
         session.begin(schema).await?;
-        match work {
-            Work::Install => install(session, schema).await?,
-            Work::Remove => run(session, schema, &Source::embedded().teardown).await?,
+        match change {
+            Change::Install => install(session, schema).await?,
+            Change::Remove => execute(session, schema, &Source::embedded().teardown).await?,
         }
         let committed = session.commit().await;
-        committed.map_err(|error| MigrateError::failed(schema, "commit", 1, &error))
+        committed.map_err(|error| Failure::at(schema, "commit", 1, &error))
     }
     .await;
     if result.is_err() {
@@ -100,7 +108,7 @@ async fn in_transaction(
 
 /// Applies what is missing. The state is read again, because another process may have installed
 /// while this one waited for the lock.
-async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), MigrateError> {
+async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), Failure> {
     let source = Source::embedded();
     let state = state::read(session, schema).await?;
     let Plan {
@@ -108,43 +116,46 @@ async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), M
         procedures,
     } = state.plan(source, schema)?;
     if !state.schema_exists {
-        run(session, schema, &source.create_schema).await?;
+        execute(session, schema, &source.create_schema).await?;
     }
+    // A migration of a schema in use may build an index on a large table.
+    session.allow_long_batches(first_migration > 0);
     for migration in &source.migrations[first_migration..] {
         tracing::info!(%schema, migration = migration.name, "applying");
-        run(session, schema, &migration.script).await?;
+        execute(session, schema, &migration.script).await?;
         let ledger = script::record_migration(schema, migration);
-        run_text(session, schema, &migration.script.file, &ledger).await?;
+        execute_text(session, schema, &migration.script.file, &ledger).await?;
     }
     if procedures {
         tracing::info!(%schema, release = source::RELEASE, "installing procedures");
         for script in &source.repeatable {
-            run(session, schema, script).await?;
+            execute(session, schema, script).await?;
         }
         let created = if state.schema_exists { "0" } else { "1" };
         let ledger = script::record_release(schema, source, created);
-        run_text(session, schema, "schema_release", &ledger).await?;
+        execute_text(session, schema, "schema_release", &ledger).await?;
     }
     Ok(())
 }
 
-async fn run(
+async fn execute(
     session: &mut Session<'_>,
     schema: &SchemaName,
     script: &Script,
-) -> Result<(), MigrateError> {
-    run_text(session, schema, &script.file, &render(script.text, schema)).await
+) -> Result<(), Failure> {
+    let text = render(script.text, schema);
+    execute_text(session, schema, &script.file, &text).await
 }
 
-async fn run_text(
+async fn execute_text(
     session: &mut Session<'_>,
     schema: &SchemaName,
     file: &str,
     text: &str,
-) -> Result<(), MigrateError> {
+) -> Result<(), Failure> {
     for batch in batch::split(text) {
         let result = session.batch(batch.text).await;
-        result.map_err(|error| MigrateError::failed(schema, file, batch.first_line, &error))?;
+        result.map_err(|error| Failure::at(schema, file, batch.first_line, &error))?;
     }
     Ok(())
 }

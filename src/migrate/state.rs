@@ -4,7 +4,7 @@ use crate::error::CallError;
 use crate::procedure::Record;
 use crate::schema_name::SchemaName;
 
-use super::error::MigrateError;
+use super::error::{Failure, MigrateError};
 use super::session::Session;
 use super::source::Source;
 
@@ -54,17 +54,14 @@ impl Plan {
 }
 
 /// Asks the database, in one round trip.
-pub(super) async fn read(
-    session: &mut Session<'_>,
-    schema: &SchemaName,
-) -> Result<State, MigrateError> {
+pub(super) async fn read(session: &mut Session<'_>, schema: &SchemaName) -> Result<State, Failure> {
     let sets = session.batch(&query(schema)).await;
-    let sets = sets.map_err(|error| MigrateError::unreadable(schema, &error))?;
+    let sets = sets.map_err(|error| Failure::unreadable(schema, &error))?;
     decode(sets)
-        .map_err(|error| MigrateError::unreadable(schema, &error))
+        .map_err(|error| Failure::unreadable(schema, &error))
         .and_then(|(level, state)| match level {
             Some(level) if level < COMPATIBILITY_MIN => {
-                Err(MigrateError::CompatibilityLevel { level })
+                Err(MigrateError::CompatibilityLevel { level }.into())
             }
             _ => Ok(state),
         })

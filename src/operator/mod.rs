@@ -14,7 +14,8 @@ use duroxide::providers::ProviderError;
 
 use crate::Error;
 use crate::error::CallError;
-use crate::migrate::{self, MigrateError};
+use crate::deadline::Deadline;
+use crate::migrate::{self, Failure, MigrateError, Task};
 use crate::pool::Lane;
 use crate::procedure::{Call, millis};
 use crate::provider::{MssqlProvider, named};
@@ -58,14 +59,16 @@ impl Operator {
     /// The reason, or that the schema could not be examined.
     pub async fn verify(&self) -> Result<(), MigrateError> {
         let options = &self.provider.database.options;
-        let unreadable = |error| MigrateError::unreadable(&options.schema, &error);
+        let unreadable = |error| Failure::unreadable(&options.schema, &error).error;
         let pool = &self.provider.database.pool;
         let mut borrowed = pool
             .get(Lane::Client, Duration::MAX)
             .await
             .map_err(unreadable)?;
         let connection = borrowed.connection().map_err(unreadable)?;
-        migrate::verify(options, connection).await
+        let deadline = Deadline::after(options.command_timeout);
+        let verified = migrate::run(options, connection, Task::Verify, deadline).await;
+        verified.map_err(|failure| failure.error)
     }
 
     /// Reads rows of a view.
@@ -191,7 +194,7 @@ impl crate::MssqlProviderBuilder {
     ///
     /// [`Error::Options`] for a wrong setting, [`Error::Connect`] when the server cannot be used.
     pub async fn operator(self) -> Result<Operator, Error> {
-        let provider = MssqlProvider::connect(self.pool_min_idle(0).resolve()?).await?;
+        let provider = MssqlProvider::connect(self.pool_min_idle(0).resolve()?, Task::Ignore).await?;
         Ok(Operator::new(provider))
     }
 }

@@ -1,6 +1,7 @@
 //! The builder: every setting of a provider, with its default.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,7 @@ pub struct MssqlProviderBuilder {
     url: String,
     schema: Option<String>,
     token_source: Option<Arc<dyn TokenSource>>,
+    trust_ca_file: Option<PathBuf>,
     pool_max: Option<u32>,
     pool_min_idle: Option<u32>,
     connect_timeout: Option<Duration>,
@@ -45,7 +47,7 @@ pub struct MssqlProviderBuilder {
     command_timeout: Option<Duration>,
     startup_timeout: Duration,
     idle_timeout: Duration,
-    max_lifetime: Duration,
+    max_lifetime: Option<Duration>,
     migration_policy: MigrationPolicy,
     polling: Polling,
     history_cache_bytes: usize,
@@ -60,6 +62,7 @@ impl MssqlProviderBuilder {
             url: url.into(),
             schema: None,
             token_source: None,
+            trust_ca_file: None,
             pool_max: None,
             pool_min_idle: None,
             connect_timeout: None,
@@ -67,7 +70,7 @@ impl MssqlProviderBuilder {
             command_timeout: None,
             startup_timeout: STARTUP_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
-            max_lifetime: MAX_LIFETIME,
+            max_lifetime: None,
             migration_policy: MigrationPolicy::default(),
             polling: Polling::default(),
             history_cache_bytes: HISTORY_CACHE_BYTES,
@@ -94,6 +97,13 @@ impl MssqlProviderBuilder {
     /// Logs in with Entra ID tokens instead of a user name and password.
     pub fn token_source(mut self, source: Arc<dyn TokenSource>) -> Self {
         self.token_source = Some(source);
+        self
+    }
+
+    /// Trusts servers whose certificate this authority signed, besides those that the system
+    /// trusts. The file holds one or several certificates as PEM, or one as DER (`.der`).
+    pub fn trust_ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.trust_ca_file = Some(file.into());
         self
     }
 
@@ -143,7 +153,7 @@ impl MssqlProviderBuilder {
 
     /// Every connection is replaced after this time. Default: 30 min.
     pub fn max_lifetime(mut self, lifetime: Duration) -> Self {
-        self.max_lifetime = lifetime;
+        self.max_lifetime = Some(lifetime);
         self
     }
 
@@ -176,9 +186,19 @@ impl MssqlProviderBuilder {
             (None, Some(source)) => Identity::from_source(source),
             (Some(user), None) => Identity::SqlLogin {
                 user,
-                password: string.password.unwrap_or_default(),
+                // An empty one is what a variable that is not set leaves behind.
+                password: string
+                    .password
+                    .filter(|password| !password.is_empty())
+                    .ok_or(OptionsError::MissingPassword)?,
             },
         };
+        let trust_ca_file = self
+            .trust_ca_file
+            .or_else(|| string.trust_ca_file.map(PathBuf::from));
+        if string.trust_server_certificate && trust_ca_file.is_some() {
+            return Err(OptionsError::TwoTrusts);
+        }
         let schema = self.schema.or_else(|| env(ENV_SCHEMA));
         let schema = SchemaName::new(schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned()))?;
         let pool_max = match self.pool_max.or(string.pool_max) {
@@ -204,11 +224,15 @@ impl MssqlProviderBuilder {
             .command_timeout
             .or(string.command_timeout)
             .unwrap_or(COMMAND_TIMEOUT);
+        let max_lifetime = self
+            .max_lifetime
+            .or(string.max_lifetime)
+            .unwrap_or(MAX_LIFETIME);
         check_durations(&[
             ("connect_timeout", connect_timeout),
             ("command_timeout", command_timeout),
             ("idle_timeout", self.idle_timeout),
-            ("max_lifetime", self.max_lifetime),
+            ("max_lifetime", max_lifetime),
         ])?;
         if let Polling::Long { repoll_min, .. } = self.polling {
             check_durations(&[("repoll_min", repoll_min)])?;
@@ -220,10 +244,12 @@ impl MssqlProviderBuilder {
             identity,
             encrypt: string.encrypt,
             trust_server_certificate: string.trust_server_certificate,
+            trust_ca_file,
             host_name_in_certificate: string.host_name_in_certificate,
             application_name: string
                 .application_name
                 .unwrap_or_else(|| concat!("duroxide-sql/", env!("CARGO_PKG_VERSION")).to_owned()),
+            workstation_id: string.workstation_id,
             packet_size: string.packet_size,
             schema,
             pool_max,
@@ -233,7 +259,7 @@ impl MssqlProviderBuilder {
             command_timeout,
             startup_timeout: self.startup_timeout,
             idle_timeout: self.idle_timeout,
-            max_lifetime: self.max_lifetime,
+            max_lifetime,
             migration_policy: self.migration_policy,
             polling: self.polling,
             history_cache_bytes: self.history_cache_bytes,
@@ -262,7 +288,6 @@ fn pool_max_from_env() -> Result<Option<u32>, OptionsError> {
         .map(|value| {
             value.parse().map_err(|_| OptionsError::Environment {
                 name: ENV_POOL_MAX,
-                value,
                 expected: "a whole number",
             })
         })
@@ -306,6 +331,11 @@ mod tests {
     fn nonsense_is_refused_before_anything_is_sent() {
         let refuse = |builder: MssqlProviderBuilder| builder.resolve().unwrap_err().to_string();
         assert!(refuse(MssqlProviderBuilder::new("server=h")).contains("no user name"));
+        for text in ["server=h;uid=a", "server=h;uid=a;pwd=", "sqlserver://a@h"] {
+            assert!(refuse(MssqlProviderBuilder::new(text)).contains("without a password"));
+        }
+        let both = MssqlProviderBuilder::new(format!("{URL};trustServerCertificate=yes"));
+        assert!(refuse(both.trust_ca_file("ca.pem")).contains("certificate authority"));
         assert!(refuse(MssqlProviderBuilder::new(URL).pool_max(0)).contains("pool_max is 0"));
         assert!(refuse(MssqlProviderBuilder::new(URL).schema("")).contains("schema name is empty"));
         let zero = MssqlProviderBuilder::new(URL).command_timeout(Duration::ZERO);

@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use super::OptionsError;
+use super::address::{Address, read_port};
+use super::ado;
+use super::key::Key;
+use super::url::{Url, holds_password};
 
 /// How the traffic is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,10 +32,13 @@ pub(crate) struct ConnectionString {
     pub(crate) password: Option<String>,
     pub(crate) encrypt: Encrypt,
     pub(crate) trust_server_certificate: bool,
+    pub(crate) trust_ca_file: Option<String>,
     pub(crate) host_name_in_certificate: Option<String>,
     pub(crate) application_name: Option<String>,
+    pub(crate) workstation_id: Option<String>,
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) command_timeout: Option<Duration>,
+    pub(crate) max_lifetime: Option<Duration>,
     pub(crate) packet_size: Option<u32>,
     pub(crate) pool_max: Option<u32>,
     pub(crate) pool_min: Option<u32>,
@@ -45,15 +52,17 @@ impl ConnectionString {
         if text.is_empty() {
             return Err(OptionsError::MissingServer);
         }
+        let begins_with = |word: &str| {
+            text.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
+        if begins_with("jdbc:") {
+            return Err(OptionsError::Jdbc);
+        }
+        let is_scheme = |scheme: &str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
         match text.split_once("://") {
-            Some((scheme, rest)) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) => {
-                parsed.read_url(scheme, rest)?;
-            }
-            _ => {
-                for (key, value) in split_pairs(text)? {
-                    parsed.set(&key, &value)?;
-                }
-            }
+            Some((scheme, rest)) if is_scheme(scheme) => parsed.read_url(scheme, rest)?,
+            _ => parsed.read_pairs(&ado::split(text)?, &mut Vec::new())?,
         }
         if parsed.host.is_empty() {
             return Err(OptionsError::MissingServer);
@@ -62,261 +71,187 @@ impl ConnectionString {
     }
 
     fn read_url(&mut self, scheme: &str, rest: &str) -> Result<(), OptionsError> {
-        if !["sqlserver", "mssql"].contains(&scheme.to_ascii_lowercase().as_str()) {
-            return Err(OptionsError::Scheme(scheme.to_owned()));
+        let url = Url::parse(scheme, rest)?;
+        let mut seen = Vec::new();
+        let Address { host, port } = Address::from_url(&url.host_port)?;
+        if !host.is_empty() {
+            seen.push(Key::Server);
         }
-        let (before_query, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = before_query.split_once('/').unwrap_or((before_query, ""));
-        // A password may itself contain '@' when somebody forgot to encode it.
-        let host_port = match authority.rsplit_once('@') {
-            Some((credentials, host_port)) => {
-                let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
-                self.user = Some(percent_decode("user", user)?);
-                self.password = Some(percent_decode("password", password)?);
-                host_port
+        if port.is_some() {
+            seen.push(Key::Port);
+        }
+        (self.host, self.port) = (host, port);
+        let parts = [
+            (Key::Database, url.database),
+            (Key::User, url.user),
+            (Key::Password, url.password),
+        ];
+        for (key, value) in parts {
+            if let Some(value) = value {
+                seen.push(key);
+                self.set(key, &value)?;
             }
-            None => authority,
-        };
-        self.read_host_port(host_port)?;
-        if !path.is_empty() {
-            self.database = Some(percent_decode("database", path.trim_end_matches('/'))?);
         }
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            self.set(
-                &percent_decode("option", key)?,
-                &percent_decode(key, value)?,
-            )?;
-        }
-        Ok(())
+        self.read_pairs(&url.pairs, &mut seen)
     }
 
-    fn read_host_port(&mut self, text: &str) -> Result<(), OptionsError> {
-        if let Some(rest) = text.strip_prefix('[') {
-            let (host, port) = rest.split_once(']').ok_or_else(|| {
-                invalid(
-                    "server",
-                    text,
-                    "an IPv6 address in brackets, such as [::1]:1433",
-                )
+    fn read_pairs(
+        &mut self,
+        pairs: &[(String, String)],
+        seen: &mut Vec<Key>,
+    ) -> Result<(), OptionsError> {
+        for (at, (name, value)) in pairs.iter().enumerate() {
+            let key = Key::find(name).ok_or_else(|| OptionsError::UnknownOption {
+                position: at + 1,
+                similar: Key::similar_to(name),
             })?;
-            self.host = host.to_owned();
-            return match port.strip_prefix(':') {
-                Some(port) => self.set_port(port),
-                None => Ok(()),
-            };
-        }
-        match text.split_once(':') {
-            Some((host, port)) => {
-                self.host = percent_decode("server", host)?;
-                self.set_port(port)
+            if seen.contains(&key) {
+                return Err(OptionsError::Repeated(key.name()));
             }
-            None => {
-                self.host = percent_decode("server", text)?;
-                Ok(())
-            }
-        }
-    }
-
-    fn set_port(&mut self, text: &str) -> Result<(), OptionsError> {
-        let port = text.trim().parse().ok().filter(|port| *port != 0);
-        self.port = Some(port.ok_or_else(|| invalid("port", text, "a number from 1 to 65535"))?);
-        Ok(())
-    }
-
-    /// `tcp:host,port` as ADO.NET writes it.
-    fn set_server(&mut self, value: &str) -> Result<(), OptionsError> {
-        let value = value.strip_prefix("tcp:").unwrap_or(value);
-        if value.starts_with("np:") || value.starts_with("lpc:") {
-            return Err(OptionsError::Unsupported {
-                key: "server".to_owned(),
-                hint: "only TCP works; write server=tcp:host,port",
-            });
-        }
-        if value.contains('\\') {
-            return Err(OptionsError::Unsupported {
-                key: "server".to_owned(),
-                hint: "named instances are not looked up; write server=tcp:host,port with the \
-                       instance's port",
-            });
-        }
-        let (host, port) = match value.split_once(',') {
-            Some((host, port)) => (host.trim(), Some(port)),
-            None => (value.trim(), None),
-        };
-        self.host = match host {
-            "." | "(local)" => "localhost".to_owned(),
-            other => other
-                .trim_start_matches('[')
-                .trim_end_matches(']')
-                .to_owned(),
-        };
-        port.map_or(Ok(()), |port| self.set_port(port))
-    }
-
-    /// One option; the keys are ADO.NET's, with its usual synonyms, in any case and spacing.
-    fn set(&mut self, key: &str, value: &str) -> Result<(), OptionsError> {
-        let folded: String = key
-            .chars()
-            .filter(|c| !c.is_whitespace())
-            .flat_map(char::to_lowercase)
-            .collect();
-        match folded.as_str() {
-            "server" | "datasource" | "address" | "addr" | "networkaddress" => {
-                self.set_server(value)?;
-            }
-            "port" => self.set_port(value)?,
-            "database" | "initialcatalog" => self.database = Some(value.to_owned()),
-            "userid" | "uid" | "user" | "username" => self.user = Some(value.to_owned()),
-            "password" | "pwd" => self.password = Some(value.to_owned()),
-            "encrypt" => self.encrypt = encrypt(value)?,
-            "trustservercertificate" => self.trust_server_certificate = flag(key, value)?,
-            "hostnameincertificate" => self.host_name_in_certificate = Some(value.to_owned()),
-            "applicationname" | "app" => self.application_name = Some(value.to_owned()),
-            "connecttimeout" | "connectiontimeout" | "timeout" => {
-                self.connect_timeout = seconds(key, value)?;
-            }
-            "commandtimeout" => self.command_timeout = seconds(key, value)?,
-            "packetsize" => {
-                let size = number(key, value)?;
-                if !(512..=32_767).contains(&size) {
-                    return Err(invalid(key, value, "a number from 512 to 32767"));
-                }
-                self.packet_size = Some(size);
-            }
-            "maxpoolsize" => self.pool_max = Some(number(key, value)?),
-            "minpoolsize" => self.pool_min = Some(number(key, value)?),
-            // Without effect here: the password is never given out again.
-            "persistsecurityinfo" => {
-                flag(key, value)?;
-            }
-            _ => self.refuse_or_ignore(key, &folded, value)?,
+            seen.push(key);
+            self.set(key, value)?;
         }
         Ok(())
     }
 
-    /// Options of other drivers: harmless in the form that asks for what we do anyway.
-    fn refuse_or_ignore(&self, key: &str, folded: &str, value: &str) -> Result<(), OptionsError> {
-        let unsupported = |hint| {
-            Err(OptionsError::Unsupported {
-                key: key.trim().to_owned(),
-                hint,
-            })
-        };
-        match folded {
-            "multipleactiveresultsets" if flag(key, value)? => {
-                unsupported("the provider uses one request per connection; remove it")
-            }
-            "multisubnetfailover" if flag(key, value)? => {
-                unsupported("addresses are tried one after the other; remove it")
-            }
-            "integratedsecurity" | "trusted_connection"
-                if value.eq_ignore_ascii_case("sspi") || flag(key, value)? =>
-            {
-                unsupported("use a SQL login, or a token source for Entra ID")
-            }
-            "authentication" if !value.eq_ignore_ascii_case("sqlpassword") => {
-                unsupported("for Entra ID leave it out and give the builder a token source")
-            }
-            "applicationintent" if !value.eq_ignore_ascii_case("readwrite") => {
-                unsupported("the provider writes; remove it")
-            }
-            "pooling" if !flag(key, value)? => {
-                unsupported("the provider always pools; set pool_max instead")
-            }
-            "multipleactiveresultsets"
-            | "multisubnetfailover"
-            | "integratedsecurity"
-            | "trusted_connection"
-            | "authentication"
-            | "applicationintent"
-            | "pooling" => Ok(()),
-            _ => Err(OptionsError::UnknownKey(key.trim().to_owned())),
+    /// One option; the keys are ADO.NET's, with its usual synonyms.
+    fn set(&mut self, key: Key, value: &str) -> Result<(), OptionsError> {
+        if key != Key::Password && holds_password(value) {
+            return Err(OptionsError::PasswordInside(key.name()));
         }
+        let text = || Some(value.to_owned());
+        match key {
+            Key::Server => {
+                let Address { host, port } = Address::from_ado(value)?;
+                self.host = host;
+                self.port = port.or(self.port);
+            }
+            Key::Port => self.port = Some(read_port(value)?),
+            Key::Database => self.database = text(),
+            Key::User => self.user = text(),
+            Key::Password => self.password = text(),
+            Key::Encrypt => self.encrypt = encrypt(value)?,
+            Key::TrustServerCertificate => self.trust_server_certificate = flag(key, value)?,
+            Key::TrustServerCertificateCa => self.trust_ca_file = text(),
+            Key::HostNameInCertificate => self.host_name_in_certificate = text(),
+            Key::ApplicationName => self.application_name = text(),
+            Key::WorkstationId => self.workstation_id = text(),
+            Key::ConnectTimeout => self.connect_timeout = seconds(key, value)?,
+            Key::CommandTimeout => self.command_timeout = seconds(key, value)?,
+            Key::LoadBalanceTimeout => self.max_lifetime = seconds(key, value)?,
+            Key::PacketSize => {
+                self.packet_size = Some(number_in(
+                    key,
+                    value,
+                    512..=32_767,
+                    "a number from 512 to 32767",
+                )?);
+            }
+            Key::MaxPoolSize => self.pool_max = Some(number(key, value)?),
+            Key::MinPoolSize => self.pool_min = Some(number(key, value)?),
+            other => check_foreign(other, value)?,
+        }
+        Ok(())
     }
 }
 
-/// Splits `key=value;…`. Values may be in single or double quotes (doubled inside) or braces.
-fn split_pairs(text: &str) -> Result<Vec<(String, String)>, OptionsError> {
-    let mut pairs = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c == ';' || c.is_whitespace());
-        if rest.is_empty() {
-            return Ok(pairs);
+/// Options that change nothing here: harmless where they ask for what is done anyway, refused
+/// where they ask for something else.
+fn check_foreign(key: Key, value: &str) -> Result<(), OptionsError> {
+    let is = |word: &str| value.trim().eq_ignore_ascii_case(word);
+    let refused = match key {
+        // All addresses of a name are always tried at once.
+        Key::MultiSubnetFailover => flag(key, value).map(|_| None)?,
+        // Calls are repeated for as long as their lease or budget lasts.
+        Key::ConnectRetryCount => {
+            number_in(key, value, 0..=255, "a number from 0 to 255").map(|_| None)?
         }
-        // The text itself is not shown: a misplaced separator may leave a password in it.
-        let (key, after) = rest.split_once('=').ok_or(OptionsError::NotKeyValue)?;
-        if key.contains(';') {
-            return Err(OptionsError::NotKeyValue);
+        Key::ConnectRetryInterval => {
+            number_in(key, value, 1..=60, "a number from 1 to 60").map(|_| None)?
         }
-        let (value, remaining) = take_value(key, after.trim_start())?;
-        pairs.push((key.trim().to_owned(), value));
-        rest = remaining;
-    }
-}
-
-fn take_value<'a>(key: &str, text: &'a str) -> Result<(String, &'a str), OptionsError> {
-    let Some(open) = text.chars().next().filter(|c| "'\"{".contains(*c)) else {
-        let end = text.find(';').unwrap_or(text.len());
-        return Ok((text[..end].trim_end().to_owned(), &text[end..]));
+        // The password is never given out again, and no transaction is ever distributed.
+        Key::PersistSecurityInfo | Key::Enlist => flag(key, value).map(|_| None)?,
+        Key::ApplicationIntent if is("readwrite") => None,
+        Key::ApplicationIntent if is("readonly") => Some("the provider writes; remove it"),
+        Key::ApplicationIntent => return Err(invalid(key, "ReadWrite")),
+        Key::Authentication if is("sqlpassword") || is("sql password") => None,
+        Key::Authentication => {
+            Some("for Entra ID leave it out and give the builder a token source")
+        }
+        Key::IntegratedSecurity if !is("sspi") && !flag(key, value)? => None,
+        Key::IntegratedSecurity => Some("use a SQL login, or a token source for Entra ID"),
+        Key::MultipleActiveResultSets => {
+            flag(key, value)?.then_some("the provider uses one request per connection; remove it")
+        }
+        Key::Pooling => {
+            (!flag(key, value)?).then_some("the provider always pools; set max pool size instead")
+        }
+        Key::ColumnEncryptionSetting if is("disabled") => None,
+        Key::ColumnEncryptionSetting => {
+            Some("encrypted columns cannot be searched; leave the provider's tables as they are")
+        }
+        Key::NetworkLibrary if is("dbmssocn") => None,
+        Key::NetworkLibrary => Some("only TCP works; remove it"),
+        Key::UserInstance if !flag(key, value)? => None,
+        Key::UserInstance | Key::AttachDbFileName => {
+            Some("only databases that the server has opened can be used; write database=…")
+        }
+        Key::FailoverPartner => Some(
+            "database mirroring is not followed; name the listener of an availability group, or \
+             the failover group's host",
+        ),
+        Key::ServerCertificate => Some(
+            "a single certificate cannot be pinned; name its authority with \
+             trustServerCertificateCA=file",
+        ),
+        Key::CurrentLanguage => Some("the provider reads no text of the server; remove it"),
+        Key::Driver | Key::Dsn => Some(
+            "this is an ODBC string; leave it out and write server=tcp:host,1433;database=…;\
+             user id=…;password=…",
+        ),
+        Key::Provider => Some(
+            "this is an OLE DB string; leave it out and write server=tcp:host,1433;database=…;\
+             user id=…;password=…",
+        ),
+        Key::Server
+        | Key::Port
+        | Key::Database
+        | Key::User
+        | Key::Password
+        | Key::Encrypt
+        | Key::TrustServerCertificate
+        | Key::TrustServerCertificateCa
+        | Key::HostNameInCertificate
+        | Key::ApplicationName
+        | Key::WorkstationId
+        | Key::ConnectTimeout
+        | Key::CommandTimeout
+        | Key::PacketSize
+        | Key::MaxPoolSize
+        | Key::MinPoolSize
+        | Key::LoadBalanceTimeout => None,
     };
-    let close = if open == '{' { '}' } else { open };
-    let mut value = String::new();
-    let mut chars = text.char_indices().skip(1).peekable();
-    while let Some((at, c)) = chars.next() {
-        if c != close {
-            value.push(c);
-        } else if matches!(chars.peek(), Some((_, next)) if *next == close) {
-            chars.next();
-            value.push(close);
-        } else {
-            let rest = text[at + c.len_utf8()..].trim_start();
-            if rest.is_empty() || rest.starts_with(';') {
-                return Ok((value, rest));
-            }
-            break;
-        }
+    match refused {
+        Some(hint) => Err(OptionsError::Unsupported {
+            key: key.name(),
+            hint,
+        }),
+        None => Ok(()),
     }
-    Err(OptionsError::Quote {
-        key: key.trim().to_owned(),
-        quote: open,
-    })
 }
 
-fn percent_decode(what: &str, text: &str) -> Result<String, OptionsError> {
-    let refuse = || OptionsError::Percent(what.to_owned());
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        if *first != b'%' {
-            bytes.push(*first);
-            rest = tail;
-            continue;
-        }
-        let hex = tail
-            .get(..2)
-            .and_then(|hex| std::str::from_utf8(hex).ok())
-            .ok_or_else(refuse)?;
-        bytes.push(u8::from_str_radix(hex, 16).map_err(|_| refuse())?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| refuse())
-}
-
-fn invalid(key: &str, value: &str, expected: &'static str) -> OptionsError {
+fn invalid(key: Key, expected: &'static str) -> OptionsError {
     OptionsError::InvalidValue {
-        key: key.trim().to_owned(),
-        value: value.trim().to_owned(),
+        key: key.name(),
         expected,
     }
 }
 
-fn flag(key: &str, value: &str) -> Result<bool, OptionsError> {
+fn flag(key: Key, value: &str) -> Result<bool, OptionsError> {
     match value.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" => Ok(true),
         "false" | "no" | "0" => Ok(false),
-        _ => Err(invalid(key, value, "true or false")),
+        _ => Err(invalid(key, "true or false")),
     }
 }
 
@@ -326,20 +261,30 @@ fn encrypt(value: &str) -> Result<Encrypt, OptionsError> {
         "strict" => Ok(Encrypt::Strict),
         "false" | "no" | "optional" => Ok(Encrypt::LoginOnly),
         "danger_plaintext" => Ok(Encrypt::Plaintext),
-        _ => Err(invalid("encrypt", value, "true, strict or false")),
+        _ => Err(invalid(Key::Encrypt, "true, strict or false")),
     }
 }
 
-fn number(key: &str, value: &str) -> Result<u32, OptionsError> {
-    value
-        .trim()
-        .parse()
-        .map_err(|_| invalid(key, value, "a whole number"))
+fn number(key: Key, value: &str) -> Result<u32, OptionsError> {
+    let number = value.trim().parse();
+    number.map_err(|_| invalid(key, "a whole number"))
+}
+
+fn number_in(
+    key: Key,
+    value: &str,
+    range: std::ops::RangeInclusive<u32>,
+    expected: &'static str,
+) -> Result<u32, OptionsError> {
+    let number = value.trim().parse().ok();
+    number
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| invalid(key, expected))
 }
 
 /// Zero means "no limit" in ADO.NET; we keep our default then, because waiting for ever would
 /// hold a dispatcher for ever.
-fn seconds(key: &str, value: &str) -> Result<Option<Duration>, OptionsError> {
+fn seconds(key: Key, value: &str) -> Result<Option<Duration>, OptionsError> {
     let seconds = number(key, value)?;
     Ok((seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
 }

@@ -1,100 +1,26 @@
 //! The settings of a provider: where the server is, how to log in, how much to use it.
 
+mod address;
+mod ado;
 mod builder;
 mod connection_string;
+mod error;
+mod key;
+mod url;
 
 pub use builder::MssqlProviderBuilder;
 pub use connection_string::Encrypt;
+pub use error::OptionsError;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::auth::Identity;
-use crate::schema_name::{SchemaName, SchemaNameError};
+use crate::schema_name::SchemaName;
 
 /// The schema that is used when none is named.
 pub const DEFAULT_SCHEMA: &str = "duroxide";
-
-/// A setting is wrong. Nothing was sent to a server.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptionsError {
-    /// The connection string names no server.
-    #[error(
-        "connection string names no server; write server=tcp:host,1433;… or sqlserver://host:1433/…"
-    )]
-    MissingServer,
-    /// The URL is for another kind of database.
-    #[error("connection string begins with {0}://, expected sqlserver://")]
-    Scheme(String),
-    /// A part of the connection string is not `key=value`.
-    #[error("connection string has a part that is not key=value; quote values that contain ';'")]
-    NotKeyValue,
-    /// A quoted value does not end.
-    #[error("value of connection string option {key:?} begins with {quote} and does not end well")]
-    Quote {
-        /// The option whose value is malformed.
-        key: String,
-        /// The character that opened the value.
-        quote: char,
-    },
-    /// A percent escape in the URL is malformed.
-    #[error("the {0} in the connection URL has a malformed %-escape; write % itself as %25")]
-    Percent(String),
-    /// No such option.
-    #[error("connection string option {0:?} is unknown; check its spelling or remove it")]
-    UnknownKey(String),
-    /// The option exists in other drivers; what it asks for is not done here.
-    #[error("connection string option {key:?} is not supported: {hint}")]
-    Unsupported {
-        /// The refused option.
-        key: String,
-        /// What to write instead.
-        hint: &'static str,
-    },
-    /// The value does not fit the option.
-    #[error("connection string option {key:?} is {value:?}, expected {expected}")]
-    InvalidValue {
-        /// The option.
-        key: String,
-        /// Its refused value.
-        value: String,
-        /// What would be accepted.
-        expected: &'static str,
-    },
-    /// Neither a user name nor a token source.
-    #[error("no user name; add user id=…;password=… or give the builder a token source")]
-    MissingLogin,
-    /// Both a user name and a token source.
-    #[error("both a user name and a token source are given; remove one of them")]
-    TwoLogins,
-    /// An environment variable has an unusable value.
-    #[error("environment variable {name} is {value:?}, expected {expected}")]
-    Environment {
-        /// The variable.
-        name: &'static str,
-        /// Its refused value.
-        value: String,
-        /// What would be accepted.
-        expected: &'static str,
-    },
-    /// An environment variable that is needed is not set.
-    #[error("environment variable {0} is not set; set it to a connection string")]
-    MissingEnvironment(&'static str),
-    /// A number given to the builder is out of its range.
-    #[error("{name} is {value}, expected {expected}")]
-    OutOfRange {
-        /// The builder's method.
-        name: &'static str,
-        /// The refused value.
-        value: String,
-        /// What would be accepted.
-        expected: &'static str,
-    },
-    /// The schema name is not usable.
-    #[error(transparent)]
-    Schema(#[from] SchemaNameError),
-}
 
 /// What a provider does with the schema when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,8 +67,12 @@ pub(crate) struct Options {
     pub(crate) identity: Identity,
     pub(crate) encrypt: Encrypt,
     pub(crate) trust_server_certificate: bool,
+    /// An authority to trust besides the system's.
+    pub(crate) trust_ca_file: Option<PathBuf>,
     pub(crate) host_name_in_certificate: Option<String>,
     pub(crate) application_name: String,
+    /// What the server lists as this client's host; the machine's name when absent.
+    pub(crate) workstation_id: Option<String>,
     pub(crate) packet_size: Option<u32>,
     pub(crate) schema: SchemaName,
     pub(crate) pool_max: u32,
@@ -161,11 +91,16 @@ pub(crate) struct Options {
 impl Options {
     /// `host:port` for messages.
     pub(crate) fn server(&self) -> String {
-        if self.host.contains(':') {
-            format!("[{}]:{}", self.host, self.port)
-        } else {
-            format!("{}:{}", self.host, self.port)
-        }
+        server_name(&self.host, self.port)
+    }
+}
+
+/// `host:port` for messages, an IPv6 address in brackets.
+pub(crate) fn server_name(host: &str, port: u16) -> String {
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
     }
 }
 
@@ -177,6 +112,7 @@ impl fmt::Debug for Options {
             .field("identity", &self.identity)
             .field("encrypt", &self.encrypt)
             .field("trust_server_certificate", &self.trust_server_certificate)
+            .field("trust_ca_file", &self.trust_ca_file)
             .field("schema", &self.schema)
             .field("pool_max", &self.pool_max)
             .field("migration_policy", &self.migration_policy)
@@ -185,3 +121,6 @@ impl fmt::Debug for Options {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod secrets_tests;

@@ -10,11 +10,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::connect_error::startup_error;
+use crate::connect_error::DialError;
 use crate::dial::{Connection, Dialer};
 use crate::error::CallError;
 use crate::options::Options;
-use crate::retry::Retry;
 use idle::{Idle, Pooled};
 use lanes::Lanes;
 pub(crate) use lanes::{Lane, Place};
@@ -39,27 +38,21 @@ struct Shared {
 }
 
 impl Pool {
-    /// Opens the first connection to learn whether the settings work, waiting for a database
-    /// that is starting, and then warms the pool.
-    pub(crate) async fn open(options: Arc<Options>) -> Result<Self, CallError> {
+    /// Takes over the first connection. More are opened beside the work, so that one which takes
+    /// long holds nobody up.
+    pub(crate) fn new(options: Arc<Options>, dialer: Dialer, first: Connection) -> Self {
         let shared = Arc::new(Shared {
-            dialer: Dialer::new(options.clone()),
+            dialer,
             lanes: Lanes::new(options.pool_max),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
             returned: Notify::new(),
             last_error: Mutex::default(),
-            options: options.clone(),
+            options,
         });
-        let first = Retry::repeatable(options.startup_timeout)
-            .run(|_| async {
-                let dialled = shared.dial().await;
-                dialled.map_err(|error| startup_error(&options, error))
-            })
-            .await?;
         shared.idle().put(Pooled::new(first));
         shared.refill();
         tokio::spawn(keep_house(Arc::downgrade(&shared)));
-        Ok(Self { shared })
+        Self { shared }
     }
 
     /// Borrows a connection within `limit`, and within the limit that is set for all callers.
@@ -78,7 +71,8 @@ impl Shared {
     }
 
     async fn dial(&self) -> Result<Connection, CallError> {
-        let result = self.dialer.dial().await;
+        let dialled = self.dialer.dial(self.options.connect_timeout).await;
+        let result = dialled.map_err(DialError::while_running);
         let reason = result.as_ref().err().map(ToString::to_string);
         *self
             .last_error

@@ -9,6 +9,7 @@ mod leases;
 mod orchestration;
 mod polling;
 mod sessions;
+mod startup;
 mod token;
 mod turn_history;
 mod worker;
@@ -28,7 +29,6 @@ use crate::error::CallError;
 use crate::history_cache::HistoryCache;
 use crate::migrate;
 use crate::options::{MssqlProviderBuilder, Options, Polling};
-use crate::pool::{Borrowed, Lane, Pool};
 use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
@@ -106,12 +106,7 @@ impl MssqlProvider {
 
     /// Connects and brings the schema into the wanted state.
     pub(crate) async fn start(options: Options) -> Result<Self, Error> {
-        let provider = Self::connect(options).await?;
-        let database = &provider.database;
-        let mut borrowed = borrow(&database.pool).await.map_err(connect_error)?;
-        let connection = borrowed.connection().map_err(connect_error)?;
-        migrate::prepare(&database.options, connection).await?;
-        drop(borrowed);
+        let provider = Self::connect(options, migrate::Task::Prepare).await?;
         tracing::info!(
             worker_id = token::worker_id(),
             schema = provider.schema_name(),
@@ -120,10 +115,10 @@ impl MssqlProvider {
         Ok(provider)
     }
 
-    /// Connects, whatever the schema's state is.
-    pub(crate) async fn connect(options: Options) -> Result<Self, Error> {
+    /// Connects, and does that task on the schema.
+    pub(crate) async fn connect(options: Options, task: migrate::Task) -> Result<Self, Error> {
         let options = Arc::new(options);
-        let pool = Pool::open(options.clone()).await.map_err(connect_error)?;
+        let pool = startup::open(&options, task).await?;
         let identity = format!(
             "{}/{}/{}",
             options.server(),
@@ -144,10 +139,8 @@ impl MssqlProvider {
     /// Drops everything that the installation created in the schema, and nothing else.
     pub(crate) async fn remove(options: Options) -> Result<(), Error> {
         let options = Arc::new(options);
-        let pool = Pool::open(options.clone()).await.map_err(connect_error)?;
-        let mut borrowed = borrow(&pool).await.map_err(connect_error)?;
-        let connection = borrowed.connection().map_err(connect_error)?;
-        Ok(migrate::remove(&options, connection).await?)
+        startup::open(&options, migrate::Task::Remove).await?;
+        Ok(())
     }
 
     /// How long polls repeat their question; `None` when polls are short.
@@ -171,16 +164,6 @@ impl fmt::Debug for MssqlProvider {
             .field("options", &self.database.options)
             .finish_non_exhaustive()
     }
-}
-
-/// The connection that the installation uses.
-async fn borrow(pool: &Pool) -> Result<Borrowed, CallError> {
-    pool.get(Lane::Dispatch, Duration::MAX).await
-}
-
-/// A failure to connect, as the constructors report it.
-pub(crate) fn connect_error(error: CallError) -> Error {
-    Error::Connect(error.to_string())
 }
 
 /// Names the operation in an error that leaves the crate.

@@ -15,6 +15,8 @@ pub struct Catalog {
     pub databases: BTreeMap<String, Arc<Database>>,
     /// Server logins by folded name.
     pub logins: BTreeMap<String, Login>,
+    /// The access tokens that are accepted.
+    pub tokens: BTreeMap<String, TokenGrant>,
     /// The next object id.
     pub next_object_id: ObjectId,
 }
@@ -34,6 +36,15 @@ pub struct Login {
     pub default_database: String,
     /// ALTER LOGIN … DISABLE.
     pub disabled: bool,
+}
+
+/// Whom an access token stands for.
+#[derive(Clone, Debug)]
+pub struct TokenGrant {
+    /// The login.
+    pub login: String,
+    /// The end, on the engine's clock.
+    pub expires_at_ms: i64,
 }
 
 /// One database.

@@ -1,6 +1,9 @@
 //! Switches of databases and logins, by running the T-SQL an administrator would.
 
+use std::time::Duration;
+
 use super::Controls;
+use crate::catalog::TokenGrant;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;
@@ -106,6 +109,22 @@ impl Controls {
             self.execute(database, &format!("ALTER ROLE {role} ADD MEMBER {login}"))?;
         }
         Ok(())
+    }
+
+    /// Accepts an access token for a login, until `lifetime` has passed on the engine's clock.
+    pub fn accept_token(&self, token: &str, login: &str, lifetime: Duration) {
+        let lifetime_ms = i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX);
+        let grant = TokenGrant {
+            login: login.to_owned(),
+            expires_at_ms: self.engine.clock.unix_ms().saturating_add(lifetime_ms),
+        };
+        let mut latch = self.engine.latch();
+        latch.catalog_mut().tokens.insert(token.to_owned(), grant);
+    }
+
+    /// Accepts an access token no longer. Sessions that began with it go on.
+    pub fn revoke_token(&self, token: &str) {
+        self.engine.latch().catalog_mut().tokens.remove(token);
     }
 
     fn set_option(&self, database: &str, option: &str, on: bool) -> SqlResult<()> {

@@ -1,7 +1,7 @@
 //! Who may log in, and which databases a login may enter.
 
 use crate::access::Latch;
-use crate::catalog::database_user;
+use crate::catalog::{Login, database_user};
 use crate::context::{Core, no_access, no_database};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
@@ -26,17 +26,35 @@ pub fn login_failed(user: &str) -> SqlError {
     SqlError::with(18456, 14, 1, format!("Login failed for user '{user}'."))
 }
 
-/// Checks name, password and database.
-pub fn identify(latch: &Latch<'_>, request: &LoginRequest) -> SqlResult<Identity> {
-    let failed = || login_failed(&request.user);
-    let login = latch
-        .catalog
-        .logins
-        .get(&fold(&request.user))
-        .ok_or_else(failed)?;
-    if login.password != request.password {
-        return Err(failed());
+/// What Azure SQL calls whoever comes with a token.
+const TOKEN_PRINCIPAL: &str = "<token-identified principal>";
+
+/// The login that the token stands for.
+fn token_login<'a>(latch: &'a Latch<'_>, token: &str, now_ms: i64) -> SqlResult<&'a Login> {
+    let failed = || login_failed(TOKEN_PRINCIPAL);
+    let grant = latch.catalog.tokens.get(token).ok_or_else(failed)?;
+    if grant.expires_at_ms <= now_ms {
+        let text = format!("Login failed for user '{TOKEN_PRINCIPAL}'. Token is expired.");
+        return Err(SqlError::with(18456, 14, 1, text));
     }
+    let login = latch.catalog.logins.get(&fold(&grant.login));
+    login.ok_or_else(failed)
+}
+
+/// Checks name and password, or the token, and the database.
+pub fn identify(latch: &Latch<'_>, request: &LoginRequest, now_ms: i64) -> SqlResult<Identity> {
+    let failed = || login_failed(&request.user);
+    let login = match &request.token {
+        Some(token) => token_login(latch, token, now_ms)?,
+        None => {
+            let login = latch.catalog.logins.get(&fold(&request.user));
+            let login = login.ok_or_else(failed)?;
+            if login.password != request.password {
+                return Err(failed());
+            }
+            login
+        }
+    };
     if login.disabled {
         let text = format!(
             "Login failed for user '{}'. Reason: The account is disabled.",

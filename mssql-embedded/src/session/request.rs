@@ -26,7 +26,7 @@ impl Session {
     /// Checks a login and starts its session.
     pub fn login(engine: &Arc<Engine>, request: &LoginRequest) -> SqlResult<(Self, LoginAck)> {
         let latch = engine.latch();
-        let identity = login::identify(&latch, request)?;
+        let identity = login::identify(&latch, request, engine.clock.unix_ms())?;
         let collation = latch
             .catalog
             .databases

@@ -103,6 +103,8 @@ pub struct LoginRequest {
     pub user: String,
     /// Its password.
     pub password: String,
+    /// An access token, which takes the place of both.
+    pub token: Option<String>,
     /// The database asked for; empty for the login's default.
     pub database: String,
     /// APP_NAME().

@@ -85,9 +85,11 @@ fn handshake(
         link.start_tls(&settings.tls.strict)?;
     }
     let mut head = link.read_message(message, LOGIN_BYTES)?;
+    let mut asked_for_token = false;
     if head.kind == PacketKind::Prelogin {
         let prelogin = Prelogin::parse(message)
             .map_err(|_| LinkError::Protocol("a PRELOGIN that points outside itself"))?;
+        asked_for_token = prelogin.asks_federated();
         let mut out = Outgoing::new();
         let negotiated = prelogin.answer(settings.encryption, out.tokens());
         link.finish(PacketKind::Response, &mut out)?;
@@ -107,7 +109,7 @@ fn handshake(
     if head.kind != PacketKind::Login {
         return Err(LinkError::Protocol("no LOGIN7 where one is due"));
     }
-    let login = Login::parse(message);
+    let login = Login::parse(message).and_then(|login| login.check_echo(asked_for_token));
     link.end_login();
     Ok(Some(login))
 }
@@ -138,9 +140,7 @@ fn log_in<B: Backend>(
     token::put_message(&language_changed(), login.version, out);
     token::put_login_ack(login.version, out);
     token::put_packet_size(granted, DEFAULT_PACKET_SIZE, out);
-    if login.utf8_support {
-        token::put_utf8_ack(out);
-    }
+    token::put_feature_acks(login.utf8_support, login.federated_echo.is_some(), out);
     response.link.packet_size = granted;
     Ok(session)
 }

@@ -24,7 +24,9 @@ const EXTENSION: u8 = 0x10;
 /// Feature extension: UTF-8 collations are understood.
 pub(crate) const FEATURE_UTF8: u8 = 0x0A;
 /// Feature extension: authentication by token.
-const FEATURE_FEDERATED: u8 = 0x02;
+pub(crate) const FEATURE_FEDERATED: u8 = 0x02;
+/// bFedAuthLibrary: the client brings the token along.
+const LIBRARY_SECURITY_TOKEN: u8 = 0x01;
 const FEATURE_END: u8 = 0xFF;
 
 /// A parsed LOGIN7.
@@ -36,6 +38,9 @@ pub(crate) struct Login {
     pub(crate) packet_size: u32,
     /// Whether the client understands UTF-8 collations and wants to be told the same.
     pub(crate) utf8_support: bool,
+    /// Whether the client repeats that it was asked for a token in PRELOGIN; `None` when it
+    /// logs in without one.
+    pub(crate) federated_echo: Option<bool>,
     /// What the session gets.
     pub(crate) request: LoginRequest,
 }
@@ -85,12 +90,11 @@ impl Login {
             0 => Features::default(),
             _ => Features::parse(message, extension)?,
         };
-        if features.federated {
-            return Err(SqlError::unsupported("a login by access token"));
-        }
+        let federated_echo = features.federated.as_ref().map(|token| token.echo);
         let request = LoginRequest {
             user,
             password,
+            token: features.federated.map(|token| token.text),
             database,
             app_name,
             host_name,
@@ -99,8 +103,20 @@ impl Login {
             version,
             packet_size,
             utf8_support: features.utf8,
+            federated_echo,
             request,
         })
+    }
+}
+
+impl Login {
+    /// A token is accepted from a client that repeats what PRELOGIN told it, and from no other:
+    /// somebody in between may have changed the answer.
+    pub(crate) fn check_echo(self, asked_for_token: bool) -> SqlResult<Self> {
+        match self.federated_echo {
+            Some(echo) if echo != asked_for_token => Err(invalid()),
+            _ => Ok(self),
+        }
     }
 }
 
@@ -142,7 +158,32 @@ fn check_language(name: &str) -> SqlResult<()> {
 #[derive(Default)]
 struct Features {
     utf8: bool,
-    federated: bool,
+    federated: Option<Token>,
+}
+
+/// The FEDAUTH feature: an access token, and what the client makes of PRELOGIN's answer.
+struct Token {
+    echo: bool,
+    text: String,
+}
+
+impl Token {
+    /// Options, then the token's bytes with their length. A nonce may follow, which is only
+    /// sent to servers that gave one.
+    fn parse(data: &[u8]) -> SqlResult<Self> {
+        let mut data = Reader::new(data);
+        let options = data.u8()?;
+        if options >> 1 != LIBRARY_SECURITY_TOKEN {
+            return Err(SqlError::unsupported(
+                "a login for which the server names the token's issuer",
+            ));
+        }
+        let length = data.u32()? as usize;
+        Ok(Self {
+            echo: options & 1 != 0,
+            text: utf16_text(data.bytes(length)?),
+        })
+    }
 }
 
 impl Features {
@@ -158,10 +199,10 @@ impl Features {
                 return Ok(found);
             }
             let length = list.u32()? as usize;
-            let _data = list.bytes(length)?;
+            let data = list.bytes(length)?;
             match feature {
                 FEATURE_UTF8 => found.utf8 = true,
-                FEATURE_FEDERATED => found.federated = true,
+                FEATURE_FEDERATED => found.federated = Some(Token::parse(data)?),
                 _ => {}
             }
         }
@@ -261,6 +302,31 @@ pub(crate) mod tests {
         assert_eq!((&*request.user, &*request.password), ("sa", "Pä$$w😀"));
         assert_eq!((&*request.host_name, &*request.app_name), ("host", "app"));
         assert_eq!(request.database, "d");
+    }
+
+    /// A token comes as a feature, with the echo of PRELOGIN's answer in the lowest bit.
+    #[test]
+    fn tokens_are_read() {
+        let with = |data: &[u8]| {
+            let mut login = message(0x7400_0004, "", "", 0);
+            assert_eq!(login.pop(), Some(FEATURE_END));
+            login.put_u8(FEATURE_FEDERATED);
+            login.put_u32(data.len() as u32);
+            login.extend_from_slice(data);
+            login.put_u8(FEATURE_END);
+            let length = login.len() as u32;
+            login[..4].copy_from_slice(&length.to_le_bytes());
+            Login::parse(&login)
+        };
+        let login = with(&[0x03, 4, 0, 0, 0, b'e', 0, b'y', 0]).unwrap();
+        assert_eq!(login.request.token.as_deref(), Some("ey"));
+        assert_eq!(login.federated_echo, Some(true));
+        let login = with(&[0x02, 2, 0, 0, 0, b'e', 0]).unwrap();
+        assert_eq!(login.federated_echo, Some(false));
+        assert!(with(&[0x02, 9, 0, 0, 0, b'e', 0]).is_err());
+        assert!(with(&[]).is_err());
+        let library = with(&[0x04, 1]).unwrap_err();
+        assert!(library.message.contains("issuer"), "{}", library.message);
     }
 
     /// What cannot be served is refused by name, and cut messages are no login.

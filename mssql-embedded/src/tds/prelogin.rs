@@ -85,6 +85,11 @@ impl Prelogin {
         }
     }
 
+    /// Whether the client offered to log in by token, and was told to say so again.
+    pub(crate) fn asks_federated(self) -> bool {
+        self.asks_federated
+    }
+
     /// The server's answer, appended to `out`, and what is encrypted from here on.
     pub(crate) fn answer(self, policy: Encryption, out: &mut Vec<u8>) -> Negotiated {
         let (negotiated, encryption) = self.negotiate(policy);
@@ -99,7 +104,7 @@ impl Prelogin {
             (MARS, &[0]),
         ];
         if self.asks_federated {
-            options.push((FEDERATED, &[0]));
+            options.push((FEDERATED, &[1]));
         }
         let mut offset = options.len() * 5 + 1;
         for (option, data) in &options {

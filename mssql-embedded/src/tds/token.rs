@@ -1,7 +1,7 @@
 //! The tokens of a response, each appended to a buffer.
 
 use super::collation::to_wire;
-use super::login7::FEATURE_UTF8;
+use super::login7::{FEATURE_FEDERATED, FEATURE_UTF8};
 use super::prelogin::SERVER_VERSION;
 use super::type_out::put_type;
 use super::version::Version;
@@ -216,12 +216,23 @@ pub(crate) fn put_login_ack(version: Version, out: &mut Vec<u8>) {
     close_length(at, out);
 }
 
-/// FEATUREEXTACK for the one feature that is acknowledged: UTF-8 collations.
-pub(crate) fn put_utf8_ack(out: &mut Vec<u8>) {
+/// FEATUREEXTACK for what the client asked for: UTF-8 collations, a login by token.
+pub(crate) fn put_feature_acks(utf8: bool, federated: bool, out: &mut Vec<u8>) {
+    if !utf8 && !federated {
+        return;
+    }
     out.put_u8(FEATURE_EXT_ACK);
-    out.put_u8(FEATURE_UTF8);
-    out.put_u32(1);
-    out.extend_from_slice(&[1, 0xFF]);
+    if utf8 {
+        out.put_u8(FEATURE_UTF8);
+        out.put_u32(1);
+        out.put_u8(1);
+    }
+    // Nothing to sign: no nonce was given.
+    if federated {
+        out.put_u8(FEATURE_FEDERATED);
+        out.put_u32(0);
+    }
+    out.put_u8(0xFF);
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::value::{DataType, Value};
 pub(crate) fn listen(echo: &Echo, encryption: Encryption) -> Listener {
     let settings = Settings {
         encryption,
-        tls: TlsConfigs::generate().unwrap(),
+        tls: TlsConfigs::generate(&crate::tls::local_names()).unwrap(),
     };
     Listener::start("127.0.0.1:0".parse().unwrap(), echo.clone(), settings).unwrap()
 }
