@@ -39,7 +39,7 @@ struct Arguments {
 }
 
 /// A service waits longer for its database; whoever tries this out wants to hear of a typo.
-const PATIENCE: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -98,7 +98,7 @@ async fn run_in_fresh_schema(begun: Instant) -> anyhow::Result<()> {
     let builder = || {
         MssqlProvider::builder(&url)
             .schema(&schema)
-            .startup_timeout(PATIENCE)
+            .startup_timeout(START)
     };
     let store = Arc::new(builder().build().await?);
     step(begun, &format!("schema {schema} installed"));

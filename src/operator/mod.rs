@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use duroxide::providers::ProviderError;
 
 use crate::Error;
-use crate::error::CallError;
 use crate::deadline::Deadline;
+use crate::error::CallError;
 use crate::migrate::{self, Failure, MigrateError, Task};
 use crate::pool::Lane;
 use crate::procedure::{Call, millis};
@@ -194,7 +194,8 @@ impl crate::MssqlProviderBuilder {
     ///
     /// [`Error::Options`] for a wrong setting, [`Error::Connect`] when the server cannot be used.
     pub async fn operator(self) -> Result<Operator, Error> {
-        let provider = MssqlProvider::connect(self.pool_min_idle(0).resolve()?, Task::Ignore).await?;
+        let provider =
+            MssqlProvider::connect(self.pool_min_idle(0).resolve()?, Task::Ignore).await?;
         Ok(Operator::new(provider))
     }
 }
