@@ -47,6 +47,8 @@ pub struct Engine {
     pub(crate) optimized_locking: bool,
     /// Decides what SQL Server's documents leave open, if there is one.
     pub(crate) adversary: Option<Adversary>,
+    /// How many bytes the variables and statements of one session may hold.
+    pub(crate) session_memory_bytes: usize,
     next_spid: AtomicU16,
 }
 
@@ -65,6 +67,8 @@ pub struct EngineOptions {
     pub adversary: Option<AdversaryOptions>,
     /// How long a commit waits for the log.
     pub commit_latency: Duration,
+    /// How many bytes the variables and running statements of one session may hold before 701.
+    pub session_memory_bytes: usize,
 }
 
 impl Default for EngineOptions {
@@ -76,6 +80,7 @@ impl Default for EngineOptions {
             optimized_locking: false,
             adversary: None,
             commit_latency: Duration::ZERO,
+            session_memory_bytes: 512 << 20,
         }
     }
 }
@@ -87,6 +92,7 @@ impl Engine {
             next_spid: AtomicU16::new(FIRST_SPID),
             optimized_locking: options.optimized_locking,
             adversary: options.adversary.map(Adversary::new),
+            session_memory_bytes: options.session_memory_bytes,
             ..Self::default()
         };
         engine.log.set_latency(options.commit_latency);

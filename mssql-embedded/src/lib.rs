@@ -20,6 +20,7 @@ mod func;
 mod hooks;
 mod interrupt;
 mod lock;
+mod memory;
 mod parse;
 mod plan;
 mod refused;

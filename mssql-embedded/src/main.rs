@@ -18,6 +18,7 @@ Options:
   --read-committed-snapshot   readers see row versions instead of waiting for locks
   --optimized-locking         lock rows as Azure SQL does
   --adversary SEED            decide by this seed what SQL Server leaves open
+  --session-memory MIB        how much one session may hold before error 701 [512]
   --encryption KIND           off, offered or required [offered]
   --help                      show this text";
 
@@ -70,6 +71,12 @@ fn configure(
                 let seed = value()?;
                 let number = seed.parse().map_err(|_| format!("{seed} is no seed"))?;
                 builder = builder.adversary(number);
+            }
+            "--session-memory" => {
+                let mib = value()?;
+                let bytes = mib.parse::<usize>().ok().and_then(|m| m.checked_mul(1 << 20));
+                let bytes = bytes.ok_or(format!("{mib} is no number of MiB"))?;
+                builder = builder.session_memory(bytes);
             }
             "--encryption" => builder = builder.encryption(encryption(&value()?)?),
             other => return Err(format!("unknown argument {other}; try --help")),
@@ -126,6 +133,8 @@ mod tests {
         assert_eq!(refused(&["--port"], Some("x")), "--port needs a value");
         assert_eq!(refused(&["--port", "x"], Some("x")), "x is no port");
         assert_eq!(refused(&["--adversary", "x"], Some("x")), "x is no seed");
+        let memory = refused(&["--session-memory", "x"], Some("x"));
+        assert_eq!(memory, "x is no number of MiB");
         assert!(refused(&["--wat"], Some("x")).contains("--help"));
     }
 

@@ -195,6 +195,14 @@ impl ServerBuilder {
         self
     }
 
+    /// How many bytes the variables and running statements of one session may hold; what needs more
+    /// fails with 701. Tables do not count.
+    #[must_use]
+    pub fn session_memory(mut self, bytes: usize) -> Self {
+        self.engine.session_memory_bytes = bytes;
+        self
+    }
+
     /// What is demanded of clients regarding TLS.
     #[must_use]
     pub fn encryption(mut self, encryption: Encryption) -> Self {

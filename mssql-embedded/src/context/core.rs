@@ -13,6 +13,7 @@ use crate::catalog::{
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
+use crate::memory::Memory;
 use crate::plan::Against;
 use crate::storage::{Mark, Txn};
 use crate::value::Value;
@@ -156,6 +157,8 @@ pub struct Core {
     pub host_name: String,
     /// SET options.
     pub settings: Settings,
+    /// What it may hold in memory, and holds.
+    pub memory: Arc<Memory>,
     /// The open transaction: the user's, or that of the running statement.
     pub txn: Option<Txn>,
     /// @@TRANCOUNT.

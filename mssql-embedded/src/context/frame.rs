@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::memory::{Charge, heap_bytes};
 use crate::plan::VariableMap;
 use crate::storage::LocalTable;
 use crate::value::Value;
@@ -31,4 +32,18 @@ pub struct Frame {
     pub depth: u32,
     /// How many TRY blocks of this frame are active.
     pub try_depth: u32,
+    /// What its variables hold of the session's memory, once that is worth counting.
+    pub memory: Option<Charge>,
+}
+
+/// Values below this size are not counted: a frame has only so many variables.
+const COUNTED_BYTES: usize = 4096;
+
+impl Frame {
+    /// What the variables hold in memory, as far as it is worth counting.
+    pub fn held_bytes(&self) -> usize {
+        let values = self.values.iter().map(heap_bytes);
+        let values: usize = values.filter(|bytes| *bytes > COUNTED_BYTES).sum();
+        values + self.tables.iter().map(LocalTable::bytes).sum::<usize>()
+    }
 }

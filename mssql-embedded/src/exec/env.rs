@@ -8,7 +8,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
 use crate::interrupt::{Interrupt, interrupt_error};
 use crate::storage::CommitSeq;
-use crate::value::Value;
+use crate::value::{ColumnMeta, Value};
 
 /// The environment of a running statement.
 pub struct Env<'a, 'e> {
@@ -24,6 +24,9 @@ pub struct Env<'a, 'e> {
     pub working: Vec<(usize, Arc<Vec<Vec<Value>>>)>,
     /// Asks the client side whether to stop.
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
+    /// Sends rows of the statement's result ahead of its end; false when the client is gone. The latch
+    /// must not be held, because the client may be slow.
+    pub send: &'a mut dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool,
     /// What the statement did.
     pub stats: Stats,
     /// The statement's time.

@@ -17,6 +17,8 @@ pub trait Scope {
     fn variable(&self, slot: usize) -> SqlResult<Value>;
     /// The value of a slot of a query level.
     fn column(&self, level: usize, slot: usize) -> SqlResult<Value>;
+    /// Lets an operation have made a value, if it is not too large.
+    fn made(&mut self, value: Value) -> SqlResult<Value>;
     /// Calls a function.
     fn call(
         &mut self,
@@ -51,7 +53,8 @@ pub fn eval<S: Scope>(expr: &Scalar, scope: &mut S) -> SqlResult<Value> {
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            arith::binary(*op, &a, &b, ty)
+            let value = arith::binary(*op, &a, &b, ty)?;
+            scope.made(value)
         }
         Scalar::Negate(inner, ty) => match eval(inner, scope)? {
             Value::Null => Ok(Value::Null),

@@ -42,6 +42,10 @@ impl Scope for Columns<'_> {
         }
     }
 
+    fn made(&mut self, value: Value) -> SqlResult<Value> {
+        Ok(value)
+    }
+
     fn call(&mut self, function: Callable, _: &Signature, _: &[Value]) -> SqlResult<Value> {
         refused(function.name())
     }

@@ -29,6 +29,10 @@ impl Host for Env<'_, '_> {
     fn session_value(&self, value: SessionValue) -> Value {
         crate::context::session_value(value, self.core, self.frame, &self.latch)
     }
+
+    fn room(&self, bytes: usize) -> SqlResult<()> {
+        self.core.memory.room(bytes)
+    }
 }
 
 impl Source for Env<'_, '_> {

@@ -21,5 +21,5 @@ pub use env::Env;
 pub use eval::{eval, test};
 pub use filter::{constant, qualifies};
 pub use foreign::check_parents;
-pub use query_run::{QueryRun, collect, collect_first, collect_into};
+pub use query_run::{QueryRun, collect, collect_first, collect_into, stream};
 pub use row::{check_row, convert};

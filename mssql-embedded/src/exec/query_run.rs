@@ -1,7 +1,9 @@
 //! Running a query: its buffer, its operators, its outputs.
 
 use crate::error::SqlResult;
-use crate::plan::{Node, Query};
+use crate::interrupt::{Interrupt, interrupt_error};
+use crate::memory::{heap_bytes, row_bytes};
+use crate::plan::{Node, Query, Scalar};
 use crate::value::Value;
 
 use super::op::{self, Operator};
@@ -100,6 +102,46 @@ pub fn collect_first(
     Ok(rows)
 }
 
+/// How much of a result is gathered before it is sent.
+const PAGE_BYTES: usize = 256 << 10;
+
+/// Runs a query until it has returned `limit` rows. When many have gathered in `rows` they are sent, so that
+/// a long result needs no memory; how many were sent is in `sent`. What is left over is in `rows`, when the
+/// query fails too.
+pub fn stream(
+    query: &Query,
+    limit: usize,
+    env: &mut Env<'_, '_>,
+    rows: &mut Vec<Vec<Value>>,
+    sent: &mut usize,
+) -> SqlResult<()> {
+    // A sort comes before all outputs: if one of them fails, no row may have been sent.
+    let plain = |output: &Scalar| matches!(output, Scalar::Slot { .. } | Scalar::Const(_));
+    if sorts(&query.root) && !query.output.iter().all(plain) {
+        return collect_into(query, limit, env, rows);
+    }
+    let mut run = QueryRun::open(query, env)?;
+    let mut out = Vec::with_capacity(query.output.len());
+    let mut bytes = 0;
+    while *sent + rows.len() < limit && run.next(env, &mut out)? {
+        bytes += row_bytes(&out) + out.iter().map(heap_bytes).sum::<usize>();
+        rows.push(std::mem::replace(
+            &mut out,
+            Vec::with_capacity(query.output.len()),
+        ));
+        if bytes > PAGE_BYTES {
+            bytes = 0;
+            env.latch.release();
+            if !(env.send)(&query.columns, rows) {
+                return Err(interrupt_error(Interrupt::Disconnected));
+            }
+            *sent += rows.len();
+            rows.clear();
+        }
+    }
+    Ok(())
+}
+
 /// Runs a query until it has returned `limit` rows and adds them to `rows`. When it fails, those that came before the
 /// error stay there, unless the query sorts: a sort computes every row before it gives the first.
 pub fn collect_into(
@@ -134,8 +176,10 @@ fn gather(
     rows: &mut Vec<Vec<Value>>,
 ) -> SqlResult<()> {
     let mut run = QueryRun::open(query, env)?;
+    let mut charge = env.core.memory.charge();
     let mut out = Vec::with_capacity(query.output.len());
     while rows.len() < limit && run.next(env, &mut out)? {
+        charge.add(row_bytes(&out))?;
         rows.push(std::mem::replace(
             &mut out,
             Vec::with_capacity(query.output.len()),

@@ -2,11 +2,15 @@
 
 use crate::error::{SqlError, SqlResult};
 use crate::func::{Callable, Signature};
+use crate::memory::heap_bytes;
 use crate::plan::Query;
 use crate::value::Value;
 
 use super::eval::Scope;
 use super::{Env, QueryRun};
+
+/// Smaller values come and go without being counted.
+const LARGE_BYTES: usize = 64 << 10;
 
 impl Scope for Env<'_, '_> {
     fn variable(&self, slot: usize) -> SqlResult<Value> {
@@ -23,7 +27,16 @@ impl Scope for Env<'_, '_> {
         signature: &Signature,
         args: &[Value],
     ) -> SqlResult<Value> {
-        function.eval(self, signature, args)
+        let value = function.eval(self, signature, args)?;
+        self.made(value)
+    }
+
+    fn made(&mut self, value: Value) -> SqlResult<Value> {
+        let bytes = heap_bytes(&value);
+        if bytes > LARGE_BYTES {
+            self.core.memory.room(bytes)?;
+        }
+        Ok(value)
     }
 
     fn subquery(&mut self, query: &Query) -> SqlResult<Value> {

@@ -17,7 +17,7 @@ impl<'e> Env<'_, 'e> {
         let owner = self.core.lock_owner();
         let written = self.core.txn.as_ref().map_or(0, Txn::undo_len);
         let local: Vec<_> = self.frame.tables.iter().map(|t| t.mark()).collect();
-        let result = f(self);
+        let result = f(self).and_then(|value| self.settle_memory().map(|()| value));
         if result.is_err() {
             for (table, mark) in self.frame.tables.iter_mut().zip(local) {
                 table.rollback_to(mark);
@@ -50,6 +50,16 @@ impl<'e> Env<'_, 'e> {
             self.latch.locks.end_statement(owner);
         }
         result
+    }
+
+    /// Counts what the variables hold now.
+    fn settle_memory(&mut self) -> SqlResult<()> {
+        let bytes = self.frame.held_bytes();
+        match &mut self.frame.memory {
+            None if bytes == 0 => Ok(()),
+            Some(charge) => charge.set(bytes),
+            none => none.insert(self.core.memory.charge()).set(bytes),
+        }
     }
 
     /// What the statement sees under READ_COMMITTED_SNAPSHOT: everything committed when it first

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::error::{SqlError, SqlResult};
+use crate::memory::heap_bytes;
 use crate::value::arith::in_range;
 use crate::value::compare::compare;
 use crate::value::{Collation, DataType, Length, Value, decimal, errors, text};
@@ -174,6 +175,14 @@ impl Accumulator {
             result: result.clone(),
             count: 0,
             state,
+        }
+    }
+
+    /// How many bytes more it holds once it has these arguments.
+    pub fn kept_bytes(&self, args: &[Value]) -> usize {
+        match &self.state {
+            State::Text(_) => args.iter().map(heap_bytes).sum(),
+            _ => 0,
         }
     }
 

@@ -13,6 +13,8 @@ pub trait Host: Source {
     fn rand(&mut self, seed: Option<i32>) -> f64;
     /// @@ROWCOUNT and the like, with the type that [`SessionValue::ty`] names.
     fn session_value(&self, value: SessionValue) -> Value;
+    /// Asked before so many bytes are filled: 701 when the session may not hold them.
+    fn room(&self, bytes: usize) -> SqlResult<()>;
 }
 
 /// Values of the session, each readable as a function or an `@@` name.

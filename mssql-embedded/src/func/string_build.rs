@@ -60,7 +60,7 @@ fn bind_replace(args: &[Arg]) -> SqlResult<Signature> {
     sig(ret, types)
 }
 
-fn replace(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn replace(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     if any_null(args) {
         return Ok(Value::Null);
     }
@@ -75,6 +75,10 @@ fn replace(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult
     while i < s.len() {
         let here = s.get(i..i + from.len());
         if here.is_some_and(|h| h.iter().zip(&from).all(|(a, b)| collation.fold(*a) == *b)) {
+            // One text may become as long as two others multiplied.
+            if out.len() + to.len() > out.capacity() {
+                host.room((out.len() + to.len()) * 2)?;
+            }
             out.extend_from_slice(to);
             i += from.len();
         } else {
@@ -94,7 +98,7 @@ fn bind_replicate(args: &[Arg]) -> SqlResult<Signature> {
 /// The most units REPLICATE builds for a MAX type, so that one call cannot exhaust the memory.
 const MOST_UNITS: usize = 512 << 20;
 
-fn replicate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn replicate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     let s = units(&args[0]);
     let count = int(&args[1]);
     if any_null(args) || count < 0 {
@@ -109,6 +113,7 @@ fn replicate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
     } else {
         (count as usize).min(limit / s.len() + 1)
     };
+    host.room(s.len() * count * 2)?;
     Ok(fitted(s.repeat(count), &signature.ret))
 }
 

@@ -35,6 +35,10 @@ impl Host for TestHost {
             _ => Value::Null,
         }
     }
+
+    fn room(&self, _: usize) -> SqlResult<()> {
+        Ok(())
+    }
 }
 
 /// A server without databases.

@@ -63,6 +63,7 @@ impl Session {
             app_name: request.app_name.clone(),
             host_name: request.host_name.clone(),
             settings: Settings::default(),
+            memory: crate::memory::Memory::new(engine.session_memory_bytes),
             txn: None,
             trancount: 0,
             doomed: false,

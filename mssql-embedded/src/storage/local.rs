@@ -15,6 +15,7 @@ use super::{
 };
 use crate::catalog::{AccessPath, TableDef};
 use crate::error::{SqlError, SqlResult};
+use crate::memory::heap_bytes;
 
 /// A table variable.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct LocalTable {
     row_number: u64,
     identity: Option<Identity>,
     log: Vec<Change>,
+    /// What the rows hold in memory.
+    bytes: usize,
 }
 
 /// How to take a change back: what was there before.
@@ -49,6 +52,7 @@ impl LocalTable {
                 .find_map(|c| c.identity)
                 .map(|(seed, increment)| Identity::new(seed, increment)),
             log: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -82,7 +86,14 @@ impl LocalTable {
     pub fn rollback_to(&mut self, mark: usize) {
         while self.log.len() > mark {
             match self.log.pop() {
-                Some(Change::Row(key, before)) => put(&mut self.rows, key, before),
+                Some(Change::Row(key, before)) => {
+                    self.bytes += before.as_ref().map_or(0, size);
+                    let after = match before {
+                        Some(row) => self.rows.insert(key, row),
+                        None => self.rows.remove(&key),
+                    };
+                    self.bytes -= after.as_ref().map_or(0, size);
+                }
                 Some(Change::Entry(index, key, before)) => {
                     put(&mut self.indexes[index], key, before);
                 }
@@ -189,11 +200,18 @@ impl LocalTable {
         Ok(locators)
     }
 
+    /// What the rows hold in memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     fn set_row(&mut self, key: Key, row: Option<Row>) {
+        self.bytes += row.as_ref().map_or(0, size);
         let before = match row {
             Some(row) => self.rows.insert(Key::clone(&key), row),
             None => self.rows.remove(&key),
         };
+        self.bytes -= before.as_ref().map_or(0, size);
         self.log.push(Change::Row(key, before));
     }
 
@@ -204,6 +222,11 @@ impl LocalTable {
         };
         self.log.push(Change::Entry(index, key, before));
     }
+}
+
+/// What a row holds in memory.
+fn size(row: &Row) -> usize {
+    std::mem::size_of_val(&row[..]) + row.iter().map(heap_bytes).sum::<usize>()
 }
 
 fn put<T>(tree: &mut BTreeMap<Key, T>, key: Key, value: Option<T>) {

@@ -4,6 +4,7 @@ mod adversary;
 mod controls;
 mod endless;
 mod locks;
+mod memory;
 mod readme;
 mod support;
 mod wire;

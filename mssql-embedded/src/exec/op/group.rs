@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::SqlResult;
 use crate::func::Accumulator;
+use crate::memory::row_bytes;
 use crate::plan::{AggregateCall, Group};
 use crate::value::Value;
 use crate::value::compare::encode_key;
@@ -42,7 +43,9 @@ impl State {
         }
     }
 
-    fn add(&mut self, call: &AggregateCall, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    /// Adds the current row; how many bytes more are kept for it.
+    fn add(&mut self, call: &AggregateCall, env: &mut Env<'_, '_>) -> SqlResult<usize> {
+        let mut kept = 0;
         let mut values = Vec::with_capacity(call.args.len());
         for arg in &call.args {
             values.push(eval(arg, env)?);
@@ -50,16 +53,19 @@ impl State {
         if let (Some(seen), Some(first)) = (&mut self.seen, values.first()) {
             let mut key = Vec::new();
             encode_key(first, &call.arg_ty, false, &mut key);
+            kept += key.len();
             if !seen.insert(key) {
-                return Ok(());
+                return Ok(0);
             }
         }
         if call.order.is_empty() {
-            self.accumulator.add(&values)
+            kept += self.accumulator.kept_bytes(&values);
+            self.accumulator.add(&values)?;
         } else {
+            kept += row_bytes(&values);
             self.ordered.push((sort_key(&call.order, env)?, values));
-            Ok(())
         }
+        Ok(kept)
     }
 
     fn finish(mut self) -> SqlResult<Value> {
@@ -76,6 +82,7 @@ impl<'p> GroupBy<'p> {
     pub fn open(group: &'p Group, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let mut index: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut entries: Vec<Entry> = Vec::new();
+        let mut charge = env.core.memory.charge();
         let mut input = open(&group.input, level, env)?;
         while input.next(env)? {
             let mut keys = Vec::with_capacity(group.keys.len());
@@ -84,12 +91,17 @@ impl<'p> GroupBy<'p> {
             }
             for set in 0..group.sets.len().max(1) {
                 let (bytes, keys) = key_of(group, set, &keys);
+                let known = entries.len();
+                let held = bytes.len() + row_bytes(&keys);
                 let at = *index.entry(bytes).or_insert_with(|| {
                     entries.push(new_entry(group, set, keys));
                     entries.len() - 1
                 });
+                if entries.len() > known {
+                    charge.add(held)?;
+                }
                 for (i, call) in group.aggregates.iter().enumerate() {
-                    entries[at].states[i].add(call, env)?;
+                    charge.add(entries[at].states[i].add(call, env)?)?;
                 }
             }
         }

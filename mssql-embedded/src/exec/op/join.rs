@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::SqlResult;
+use crate::memory::{Charge, row_bytes};
 use crate::plan::{Cond, HashJoin, LoopKind, Node};
 use crate::value::Value;
 use crate::value::compare::encode_key;
@@ -83,6 +84,8 @@ pub struct Hash<'p> {
     join: &'p HashJoin,
     left: Box<dyn Operator + 'p>,
     table: HashMap<Vec<u8>, Vec<Vec<Value>>>,
+    /// What the table holds of the session's memory.
+    _charge: Charge,
     level: usize,
     current: Option<Current>,
 }
@@ -97,6 +100,7 @@ impl<'p> Hash<'p> {
     /// Reads the right side.
     pub fn open(join: &'p HashJoin, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let mut table: HashMap<Vec<u8>, Vec<Vec<Value>>> = HashMap::new();
+        let mut charge = env.core.memory.charge();
         let mut right = open(&join.right, level, env)?;
         'rows: while right.next(env)? {
             let mut key = Vec::new();
@@ -107,7 +111,9 @@ impl<'p> Hash<'p> {
                 }
                 encode_key(&v, ty, false, &mut key);
             }
-            let row = env.rows[level][join.right_slots.clone()].to_vec();
+            let row = &env.rows[level][join.right_slots.clone()];
+            charge.add(key.len() + row_bytes(row))?;
+            let row = row.to_vec();
             table.entry(key).or_default().push(row);
         }
         drop(right);
@@ -115,6 +121,7 @@ impl<'p> Hash<'p> {
             join,
             left: open(&join.left, level, env)?,
             table,
+            _charge: charge,
             level,
             current: None,
         })
@@ -179,6 +186,8 @@ impl Operator for Hash<'_> {
 pub struct Full<'p> {
     left: Box<dyn Operator + 'p>,
     right: Vec<(Vec<Value>, bool)>,
+    /// What they hold of the session's memory.
+    _charge: Charge,
     on: &'p Cond,
     left_slots: Range<usize>,
     right_slots: Range<usize>,
@@ -199,7 +208,7 @@ impl<'p> Full<'p> {
     ) -> SqlResult<Self> {
         let (left_slots, right_slots) = slots;
         let mut input = open(right, level, env)?;
-        let rows = drain(&mut *input, level, env)?;
+        let (rows, charge) = drain(&mut *input, level, env)?;
         drop(input);
         let right = rows
             .into_iter()
@@ -209,6 +218,7 @@ impl<'p> Full<'p> {
         Ok(Self {
             left,
             right,
+            _charge: charge,
             on,
             left_slots,
             right_slots,

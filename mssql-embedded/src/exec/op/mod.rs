@@ -10,6 +10,7 @@ mod source;
 mod window;
 
 use crate::error::SqlResult;
+use crate::memory::{Charge, row_bytes};
 use crate::plan::Node;
 
 use super::Env;
@@ -162,6 +163,8 @@ pub struct Rows {
     rows: std::vec::IntoIter<Vec<crate::value::Value>>,
     base: usize,
     level: usize,
+    /// What they hold of the session's memory.
+    _charge: Option<Charge>,
 }
 
 impl Rows {
@@ -171,6 +174,15 @@ impl Rows {
             rows: rows.into_iter(),
             base,
             level,
+            _charge: None,
+        }
+    }
+
+    /// The same rows with what they hold of the session's memory.
+    pub fn charged(self, charge: Charge) -> Self {
+        Self {
+            _charge: Some(charge),
+            ..self
         }
     }
 }
@@ -189,15 +201,18 @@ impl Operator for Rows {
     }
 }
 
-/// Pulls everything from an operator and returns copies of the whole buffer.
+/// Pulls everything from an operator and returns copies of the whole buffer, and what they hold of the
+/// session's memory.
 pub fn drain(
     input: &mut dyn Operator,
     level: usize,
     env: &mut Env<'_, '_>,
-) -> SqlResult<Vec<Vec<crate::value::Value>>> {
+) -> SqlResult<(Vec<Vec<crate::value::Value>>, Charge)> {
     let mut rows = Vec::new();
+    let mut charge = env.core.memory.charge();
     while input.next(env)? {
+        charge.add(row_bytes(&env.rows[level]))?;
         rows.push(env.rows[level].clone());
     }
-    Ok(rows)
+    Ok((rows, charge))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::error::SqlResult;
+use crate::memory::Charge;
 use crate::plan::{Cond, Scalar};
 use crate::value::DataType;
 use crate::value::compare::encode_key;
@@ -71,6 +72,8 @@ pub struct Distinct<'p> {
     keys: &'p [(usize, DataType)],
     level: usize,
     seen: HashSet<Vec<u8>>,
+    /// What it holds of the session's memory, once it has seen a row.
+    charge: Option<Charge>,
 }
 
 impl<'p> Distinct<'p> {
@@ -81,6 +84,7 @@ impl<'p> Distinct<'p> {
             keys,
             level,
             seen: HashSet::new(),
+            charge: None,
         }
     }
 }
@@ -92,7 +96,10 @@ impl Operator for Distinct<'_> {
             for (slot, ty) in self.keys {
                 encode_key(env.slot(self.level, *slot), ty, false, &mut key);
             }
+            let bytes = key.len() + std::mem::size_of::<Vec<u8>>();
             if self.seen.insert(key) {
+                let charge = self.charge.get_or_insert_with(|| env.core.memory.charge());
+                charge.add(bytes)?;
                 return Ok(true);
             }
         }

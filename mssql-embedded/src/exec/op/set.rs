@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::SetOp;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::row_bytes;
 use crate::plan::Query;
 use crate::value::compare::encode_key;
 use crate::value::{DataType, Value};
@@ -133,6 +134,7 @@ pub fn recursive(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
     let mut all = collect(anchor, env)?;
+    let mut charge = env.core.memory.charge();
     let mut step = Arc::new(all.clone());
     let mut depth = 0;
     while !step.is_empty() {
@@ -150,11 +152,12 @@ pub fn recursive(
             ));
         }
         let next = run_step(id, recursive, &step, env)?;
+        charge.add(next.iter().map(|row| row_bytes(row)).sum())?;
         all.extend(next.iter().cloned());
         step = Arc::new(next);
         depth += 1;
     }
-    Ok(Rows::new(all, base, level))
+    Ok(Rows::new(all, base, level).charged(charge))
 }
 
 fn run_step(

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::error::{SqlError, SqlResult};
+use crate::memory::row_bytes;
 use crate::plan::{Scalar, SortKey};
 use crate::value::Value;
 use crate::value::compare::encode_key;
@@ -18,16 +19,15 @@ pub fn sorted(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
     let mut rows = Vec::new();
+    let mut charge = env.core.memory.charge();
     while input.next(env)? {
         let key = sort_key(keys, env)?;
+        charge.add(key.len() + row_bytes(&env.rows[level]))?;
         rows.push((key, env.rows[level].clone()));
     }
     rows.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(Rows::new(
-        rows.into_iter().map(|(_, row)| row).collect(),
-        0,
-        level,
-    ))
+    let rows = rows.into_iter().map(|(_, row)| row).collect();
+    Ok(Rows::new(rows, 0, level).charged(charge))
 }
 
 /// The bytes that order the current row.
@@ -62,10 +62,10 @@ pub fn top<'p>(
                 "Percent values must be between 0 and 100.",
             ));
         }
-        let mut rows = super::drain(&mut *input, level, env)?;
+        let (mut rows, charge) = super::drain(&mut *input, level, env)?;
         let keep = (rows.len() as f64 * share / 100.0).ceil() as usize;
         rows.truncate(keep);
-        return Ok(Box::new(Rows::new(rows, 0, level)));
+        return Ok(Box::new(Rows::new(rows, 0, level).charged(charge)));
     }
     let left = match eval(count, env)? {
         Value::Int(n) if n >= 0 => n as u64,

@@ -27,11 +27,11 @@ pub fn open_window(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let mut rows = drain(&mut *input, level, env)?;
+    let (mut rows, charge) = drain(&mut *input, level, env)?;
     for function in functions {
         rows = compute(rows, function, level, env)?;
     }
-    Ok(Rows::new(rows, 0, level))
+    Ok(Rows::new(rows, 0, level).charged(charge))
 }
 
 fn compute(

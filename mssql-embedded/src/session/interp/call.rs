@@ -350,6 +350,7 @@ pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
         user,
         depth,
         try_depth: 0,
+        memory: None,
     }
 }
 

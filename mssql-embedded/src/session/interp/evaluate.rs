@@ -1,5 +1,6 @@
 //! Binding a statement and running it under the latch, within a transaction.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::access::Latch;
@@ -12,6 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::hooks::Stats;
 use crate::plan::{Bound, Module};
+use crate::value::{ColumnMeta, Value};
 
 use super::errors::Origin;
 use super::{Failure, Interp};
@@ -100,8 +102,14 @@ impl Interp<'_> {
         frame: &mut Frame,
         f: impl FnOnce(&mut Env<'_, 'e>) -> SqlResult<T>,
     ) -> Result<T, Failure> {
-        let sink = &mut *self.sink;
-        let mut interrupted = || sink.interrupted();
+        let sink = RefCell::new(&mut *self.sink);
+        let mut interrupted = || sink.borrow_mut().interrupted();
+        let mut begun = false;
+        let mut send = |columns: &[ColumnMeta], rows: &[Vec<Value>]| {
+            let mut sink = sink.borrow_mut();
+            let begins = !std::mem::replace(&mut begun, true);
+            (!begins || sink.columns(columns).is_ok()) && rows.iter().all(|row| sink.row(row).is_ok())
+        };
         let now = self.core.engine.clock.now_utc();
         let mut env = Env {
             latch,
@@ -110,6 +118,7 @@ impl Interp<'_> {
             rows: Vec::new(),
             working: Vec::new(),
             interrupted: &mut interrupted,
+            send: &mut send,
             stats: Stats::default(),
             now,
             snapshot: None,

@@ -18,7 +18,7 @@ const UPDATE: u16 = 0xC5;
 
 /// What a statement on tables brought.
 enum Outcome {
-    Rows(Vec<ColumnMeta>, Vec<Vec<Value>>),
+    Rows(Partial),
     Assigned(u64),
     Into(u64),
     /// With the command that DONE names.
@@ -30,6 +30,8 @@ enum Outcome {
 struct Partial {
     columns: Option<Vec<ColumnMeta>>,
     rows: Vec<Vec<Value>>,
+    /// How many rows the client already has, and with them the columns.
+    sent: usize,
 }
 
 /// Whether a query is a SELECT … INTO, which writes.
@@ -58,7 +60,7 @@ fn client_columns(kind: &BoundKind) -> Option<&[ColumnMeta]> {
 }
 
 impl Interp<'_> {
-    /// Runs a statement on tables. Rows are collected under the latch and sent after it is given
+    /// Runs a statement on tables. Rows are gathered under the latch and sent when it has been given
     /// back, so that a slow client never holds up another session.
     pub fn table_statement(
         &mut self,
@@ -81,15 +83,19 @@ impl Interp<'_> {
             },
             _ => None,
         };
+        let captures = self.capture.is_some();
         let mut partial = Partial::default();
         let outcome = self.evaluate(stmt, module, frame, |bound, env| {
             partial.columns = client_columns(&bound.kind).map(<[_]>::to_vec);
             Ok(match &bound.kind {
                 BoundKind::Select(query) => {
                     let limit = env.row_limit();
-                    exec::collect_into(query, limit, env, &mut partial.rows)?;
-                    let columns = partial.columns.take().unwrap_or_default();
-                    Outcome::Rows(columns, std::mem::take(&mut partial.rows))
+                    if captures {
+                        exec::collect_into(query, limit, env, &mut partial.rows)?;
+                    } else {
+                        exec::stream(query, limit, env, &mut partial.rows, &mut partial.sent)?;
+                    }
+                    Outcome::Rows(std::mem::take(&mut partial))
                 }
                 BoundKind::SelectInto(into) => {
                     Outcome::Into(crate::session::ddl::select_into(into, env)?)
@@ -118,9 +124,10 @@ impl Interp<'_> {
         };
         self.core.error = 0;
         match outcome {
-            Outcome::Rows(columns, rows) => {
-                self.core.rowcount = rows.len() as i64;
-                self.send_rows(frame, &columns, rows, SELECT)?;
+            Outcome::Rows(result) => {
+                self.core.rowcount = (result.sent + result.rows.len()) as i64;
+                let columns = result.columns.unwrap_or_default();
+                self.send_rest(frame, &columns, result.rows, result.sent, SELECT)?;
             }
             Outcome::Assigned(rows) => {
                 self.core.rowcount = rows as i64;
@@ -150,13 +157,15 @@ impl Interp<'_> {
             return Ok(());
         }
         self.ended = false;
-        self.sink.columns(&columns)?;
+        if partial.sent == 0 {
+            self.sink.columns(&columns)?;
+        }
         for row in &partial.rows {
             self.sink.row(row)?;
         }
         // Caught errors are not told, so the result set needs an end of its own.
         if self.core.try_depth > 0 {
-            let rows = (!self.core.settings.nocount).then_some(partial.rows.len() as u64);
+            let rows = (!self.core.settings.nocount).then_some((partial.sent + partial.rows.len()) as u64);
             self.done(frame, rows, SELECT)?;
         }
         Ok(())
@@ -191,13 +200,27 @@ impl Interp<'_> {
         rows: Vec<Vec<Value>>,
         command: u16,
     ) -> Result<(), Failure> {
+        self.send_rest(frame, columns, rows, 0, command)
+    }
+
+    /// Sends what is left of a result set of which the client has `sent` rows.
+    fn send_rest(
+        &mut self,
+        frame: &Frame,
+        columns: &[ColumnMeta],
+        rows: Vec<Vec<Value>>,
+        sent: usize,
+        command: u16,
+    ) -> Result<(), Failure> {
         if let Some(captured) = &mut self.capture {
             captured.extend(rows);
             return Ok(());
         }
         self.ended = false;
-        self.sink.columns(columns)?;
-        let count = rows.len() as u64;
+        if sent == 0 {
+            self.sink.columns(columns)?;
+        }
+        let count = (sent + rows.len()) as u64;
         for row in &rows {
             self.sink.row(row)?;
         }

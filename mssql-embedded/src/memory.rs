@@ -1,0 +1,131 @@
+//! The memory of one session: what its variables and running statements hold, and the error when that
+//! is too much.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{SqlError, SqlResult};
+use crate::value::Value;
+
+/// What one session may hold, and what it holds.
+#[derive(Debug)]
+pub struct Memory {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl Memory {
+    /// A budget of so many bytes, none of them used.
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            used: AtomicUsize::new(0),
+        })
+    }
+
+    /// Whether so many bytes more would fit.
+    ///
+    /// # Errors
+    ///
+    /// 701 when not.
+    pub fn room(&self, bytes: usize) -> SqlResult<()> {
+        if self.used.load(Ordering::Relaxed).saturating_add(bytes) <= self.limit {
+            return Ok(());
+        }
+        Err(SqlError::with(
+            701,
+            17,
+            123,
+            "There is insufficient system memory in resource pool 'default' to run this query.",
+        ))
+    }
+
+    /// An account with nothing on it yet.
+    pub fn charge(self: &Arc<Self>) -> Charge {
+        Charge {
+            memory: Arc::clone(self),
+            bytes: 0,
+        }
+    }
+}
+
+/// What one holder uses of a session's memory; given back when it is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    memory: Arc<Memory>,
+    bytes: usize,
+}
+
+impl Charge {
+    /// Notes that so many bytes more are held.
+    ///
+    /// # Errors
+    ///
+    /// 701 when they exceed the budget.
+    pub fn add(&mut self, bytes: usize) -> SqlResult<()> {
+        self.memory.room(bytes)?;
+        self.memory.used.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Notes that so many bytes are held, instead of what was noted before.
+    ///
+    /// # Errors
+    ///
+    /// 701 when they exceed the budget; nothing is noted then.
+    pub fn set(&mut self, bytes: usize) -> SqlResult<()> {
+        self.release();
+        self.add(bytes)
+    }
+
+    fn release(&mut self) {
+        self.memory.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// The bytes of a value's text or binary part.
+pub fn heap_bytes(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len() * 2,
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    }
+}
+
+/// The bytes of a row that is kept. A text that others hold as well (a table, a variable) is theirs.
+pub fn row_bytes(row: &[Value]) -> usize {
+    let own = |value: &Value| match value {
+        Value::Str(text) if Arc::strong_count(text) == 1 => text.len() * 2,
+        Value::Bytes(bytes) if Arc::strong_count(bytes) == 1 => bytes.len(),
+        _ => 0,
+    };
+    std::mem::size_of_val(row) + row.iter().map(own).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is held counts until it is given back, and no longer.
+    #[test]
+    fn a_charge_counts_while_it_lives() {
+        let memory = Memory::new(100);
+        let mut first = memory.charge();
+        first.add(60).unwrap();
+        assert_eq!(memory.charge().add(50).unwrap_err().number, 701);
+        first.set(40).unwrap();
+        let mut second = memory.charge();
+        second.add(60).unwrap();
+        assert_eq!(memory.room(1).unwrap_err().number, 701);
+        drop(first);
+        memory.room(40).unwrap();
+    }
+}

@@ -1,0 +1,101 @@
+//! The memory of one client: results are sent as they are produced, and what must be held has a limit.
+
+use mssql_embedded::{Encryption, Server};
+
+use crate::support::{Session, number, within};
+
+fn server(session_memory: usize) -> Server {
+    Server::builder()
+        .encryption(Encryption::Off)
+        .session_memory(session_memory)
+        .start()
+        .unwrap()
+}
+
+/// A FROM clause of ten to the power of `digits` rows.
+fn rows(digits: usize) -> String {
+    let digit = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    let from: Vec<String> = (0..digits).map(|i| format!("{digit} AS d{i}(x)")).collect();
+    format!("FROM {}", from.join(", "))
+}
+
+/// What must be held fails with 701 when it becomes too much, the session goes on, and what it held is free again.
+#[tokio::test]
+async fn what_must_be_held_has_a_limit() {
+    let server = server(4 << 20);
+    let mut client = Session::open(&server).await;
+    let many = rows(6);
+    let statements = [
+        "DECLARE @s NVARCHAR(MAX) = N'x'; WHILE 1 = 1 SET @s = @s + @s".to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 100000000)".to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 900000);
+         SET @s = REPLACE(@s, N'x', N'0123456789')"
+            .to_owned(),
+        format!("DECLARE @n INT; SELECT @n = x FROM (SELECT TOP (1000000) d0.x {many} ORDER BY NEWID()) AS s"),
+        format!("SELECT COUNT(*) FROM (SELECT DISTINCT NEWID() AS g {many}) AS s"),
+        format!(
+            "SELECT COUNT(*) FROM (SELECT g FROM (SELECT NEWID() AS g {many}) AS r GROUP BY g) AS s"
+        ),
+        format!("SELECT LEN(STRING_AGG(CAST(N'0123456789' AS NVARCHAR(MAX)), N'')) {many}"),
+        format!("DECLARE @t TABLE (g UNIQUEIDENTIFIER); WHILE 1 = 1 INSERT @t SELECT NEWID() {}", rows(3)),
+        format!("SELECT d0.x {many} FOR JSON PATH"),
+        "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
+         SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
+            .to_owned(),
+    ];
+    for statement in &statements {
+        let answer = within(client.run(statement)).await;
+        assert_eq!(number(answer), 701, "{statement}");
+        let free = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000); SELECT LEN(@s) / 1";
+        assert_eq!(client.rows(free).await.unwrap().len(), 1, "{statement}");
+    }
+}
+
+/// A result that is larger than all that a session may hold arrives whole, because it is sent as it is produced.
+#[tokio::test]
+async fn a_result_may_be_larger_than_the_memory() {
+    let server = server(1 << 20);
+    let mut client = Session::open(&server).await;
+    let query = format!("SELECT d0.x, CAST(NEWID() AS CHAR(36)) AS g {}", rows(5));
+    let all = within(client.rows(&query)).await.unwrap();
+    assert_eq!(all.len(), 100_000);
+    assert_eq!(client.int("SELECT 7").await.unwrap(), 7);
+}
+
+/// Rows before an error arrive, however many, and then the error.
+#[tokio::test]
+async fn rows_before_an_error_are_streamed_too() {
+    let server = server(1 << 20);
+    let mut client = Session::open(&server).await;
+    let query = format!(
+        "CREATE TABLE #n (i INT NOT NULL PRIMARY KEY);
+         INSERT #n SELECT d0.x + 10 * d1.x + 100 * d2.x + 1000 * d3.x {};
+         SELECT 1 / (9000 - i), REPLICATE('x', 200) FROM #n ORDER BY i",
+        rows(4)
+    );
+    assert_eq!(number(within(client.run(&query)).await), 8134);
+    assert_eq!(client.int("SELECT @@ROWCOUNT + 7").await.unwrap(), 7);
+}
+
+/// A client that does not read its result holds up nobody.
+#[tokio::test]
+async fn a_slow_reader_holds_nobody_up() {
+    let server = server(64 << 20);
+    let mut other = Session::open(&server).await;
+    other
+        .run(
+            "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT t VALUES (1, 0);
+             CREATE TABLE u (v INT); INSERT u VALUES (0)",
+        )
+        .await
+        .unwrap();
+    let mut reading = crate::wire::raw::Raw::open(&server);
+    let query = format!("SELECT t.v, REPLICATE('x', 200) {} CROSS JOIN u AS t", rows(6));
+    reading.start(&query, crate::wire::raw::END);
+    reading.packet();
+    for i in 0..20 {
+        let change = format!("UPDATE t SET v = {i} WHERE id = 1; SELECT v FROM t WHERE id = 1");
+        assert_eq!(within(other.int(&change)).await.unwrap(), i);
+    }
+    drop(reading);
+}
