@@ -74,7 +74,10 @@ fn configure(
             }
             "--session-memory" => {
                 let mib = value()?;
-                let bytes = mib.parse::<usize>().ok().and_then(|m| m.checked_mul(1 << 20));
+                let bytes = mib
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|m| m.checked_mul(1 << 20));
                 let bytes = bytes.ok_or(format!("{mib} is no number of MiB"))?;
                 builder = builder.session_memory(bytes);
             }

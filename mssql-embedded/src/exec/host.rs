@@ -6,6 +6,7 @@ use crate::activity::Activity;
 use crate::ast::ObjectName;
 use crate::catalog::{Catalog, Database, Object};
 use crate::dictionary::Source;
+use crate::error::SqlResult;
 use crate::func::{Host, SessionValue};
 use crate::lock::{LockManager, LockOwner};
 use crate::storage::Store;

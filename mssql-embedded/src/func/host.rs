@@ -1,6 +1,7 @@
 //! What functions need from the session that evaluates them.
 
 use crate::dictionary::Source;
+use crate::error::SqlResult;
 use crate::value::Value;
 
 /// The session, as functions see it.

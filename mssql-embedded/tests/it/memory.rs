@@ -31,13 +31,18 @@ async fn what_must_be_held_has_a_limit() {
         "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 900000);
          SET @s = REPLACE(@s, N'x', N'0123456789')"
             .to_owned(),
-        format!("DECLARE @n INT; SELECT @n = x FROM (SELECT TOP (1000000) d0.x {many} ORDER BY NEWID()) AS s"),
+        format!(
+            "DECLARE @n INT; SELECT @n = x FROM (SELECT TOP (1000000) d0.x {many} ORDER BY NEWID()) AS s"
+        ),
         format!("SELECT COUNT(*) FROM (SELECT DISTINCT NEWID() AS g {many}) AS s"),
         format!(
             "SELECT COUNT(*) FROM (SELECT g FROM (SELECT NEWID() AS g {many}) AS r GROUP BY g) AS s"
         ),
         format!("SELECT LEN(STRING_AGG(CAST(N'0123456789' AS NVARCHAR(MAX)), N'')) {many}"),
-        format!("DECLARE @t TABLE (g UNIQUEIDENTIFIER); WHILE 1 = 1 INSERT @t SELECT NEWID() {}", rows(3)),
+        format!(
+            "DECLARE @t TABLE (g UNIQUEIDENTIFIER); WHILE 1 = 1 INSERT @t SELECT NEWID() {}",
+            rows(3)
+        ),
         format!("SELECT d0.x {many} FOR JSON PATH"),
         "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
          SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
@@ -90,7 +95,10 @@ async fn a_slow_reader_holds_nobody_up() {
         .await
         .unwrap();
     let mut reading = crate::wire::raw::Raw::open(&server);
-    let query = format!("SELECT t.v, REPLICATE('x', 200) {} CROSS JOIN u AS t", rows(6));
+    let query = format!(
+        "SELECT t.v, REPLICATE('x', 200) {} CROSS JOIN u AS t",
+        rows(6)
+    );
     reading.start(&query, crate::wire::raw::END);
     reading.packet();
     for i in 0..20 {

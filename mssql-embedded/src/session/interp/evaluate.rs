@@ -108,7 +108,8 @@ impl Interp<'_> {
         let mut send = |columns: &[ColumnMeta], rows: &[Vec<Value>]| {
             let mut sink = sink.borrow_mut();
             let begins = !std::mem::replace(&mut begun, true);
-            (!begins || sink.columns(columns).is_ok()) && rows.iter().all(|row| sink.row(row).is_ok())
+            (!begins || sink.columns(columns).is_ok())
+                && rows.iter().all(|row| sink.row(row).is_ok())
         };
         let now = self.core.engine.clock.now_utc();
         let mut env = Env {

@@ -165,7 +165,8 @@ impl Interp<'_> {
         }
         // Caught errors are not told, so the result set needs an end of its own.
         if self.core.try_depth > 0 {
-            let rows = (!self.core.settings.nocount).then_some((partial.sent + partial.rows.len()) as u64);
+            let rows =
+                (!self.core.settings.nocount).then_some((partial.sent + partial.rows.len()) as u64);
             self.done(frame, rows, SELECT)?;
         }
         Ok(())
