@@ -140,7 +140,9 @@ impl ConnectError {
             Driver::Protocol(reason) if reason.contains("encryption level") => {
                 DialError::mistake(unencrypted(server))
             }
-            Driver::Io { message, .. } if message.contains("CA source") => {
+            Driver::Io { message, .. }
+                if message.contains("CA source") || message.contains("CA bundle") =>
+            {
                 DialError::mistake(format!("TLS with {server} failed: {message}"))
             }
             Driver::Io { message, .. } if message.contains("handshake") => {

@@ -79,11 +79,12 @@ impl Access<'_, '_> {
             Patience::Wait => self.lock_timeout,
             Patience::Skip | Patience::Fail => Some(Duration::ZERO),
         };
+        let others_went = self.let_others_go();
         match self.acquire_within(resource, mode, span, timeout) {
             Ok((grip, waited)) => Ok(Acquired::Held {
                 grip,
                 page: None,
-                waited,
+                waited: waited || others_went,
             }),
             Err(WaitEnd::Timeout) if patience == Patience::Skip => Ok(Acquired::Unavailable),
             Err(end) => Err(self.wait_error(end)),
@@ -171,7 +172,6 @@ impl Access<'_, '_> {
         span: Span,
         timeout: Option<Duration>,
     ) -> Result<(Option<Grip>, bool), WaitEnd> {
-        let others_went = self.let_others_go();
         let cost = WaitCost {
             priority: self.deadlock_priority,
             undo: match self.choices {
@@ -190,9 +190,9 @@ impl Access<'_, '_> {
         match reply {
             Reply::Granted(grip) => {
                 self.stats.locks_taken += 1;
-                Ok((Some(grip), others_went))
+                Ok((Some(grip), false))
             }
-            Reply::Free => Ok((None, others_went)),
+            Reply::Free => Ok((None, false)),
             Reply::Refused => Err(WaitEnd::Timeout),
             Reply::Deadlock => {
                 self.stats.lock_waits += 1;

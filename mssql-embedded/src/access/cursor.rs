@@ -78,8 +78,10 @@ impl Cursor {
             table: Arc::clone(table),
             tree: Tree::of(table, path),
             index: match path {
-                AccessPath::Index(at) if !table.indexes[at].clustered => Some(at),
-                AccessPath::Index(_) | AccessPath::Heap => None,
+                AccessPath::Index(at) => {
+                    (table.indexes.get(at)).and_then(|index| (!index.clustered).then_some(at))
+                }
+                AccessPath::Heap => None,
             },
             bounds: (low.clone(), high.clone()),
             low,

@@ -26,7 +26,9 @@ async fn what_must_be_held_has_a_limit() {
     let mut client = Session::open(&server).await;
     let many = rows(6);
     let statements = [
-        "DECLARE @s NVARCHAR(MAX) = N'x'; WHILE 1 = 1 SET @s = @s + @s".to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = N'x', @i INT = 0;
+         WHILE @i < 40 BEGIN SET @s = @s + @s; SET @i += 1 END"
+            .to_owned(),
         "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 100000000)".to_owned(),
         "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 900000);
          SET @s = REPLACE(@s, N'x', N'0123456789')"
@@ -40,7 +42,8 @@ async fn what_must_be_held_has_a_limit() {
         ),
         format!("SELECT LEN(STRING_AGG(CAST(N'0123456789' AS NVARCHAR(MAX)), N'')) {many}"),
         format!(
-            "DECLARE @t TABLE (g UNIQUEIDENTIFIER); WHILE 1 = 1 INSERT @t SELECT NEWID() {}",
+            "DECLARE @t TABLE (g UNIQUEIDENTIFIER), @i INT = 0;
+             WHILE @i < 400 BEGIN INSERT @t SELECT NEWID() {}; SET @i += 1 END",
             rows(3)
         ),
         format!("SELECT d0.x {many} FOR JSON PATH"),
