@@ -113,7 +113,7 @@ fn lost_orchestrations_are_exit_code_1() {
     let refuse = Trigger::request().of("ack_orchestration_item").always();
     let rule = server
         .controls()
-        .fail(refuse, SqlError::with(50_000, 16, 1, "spoilt by a test"));
+        .fail(refuse, SqlError::with(51_000, 16, 1, "spoilt by a test"));
     let url = server.connection_string();
     let output = run(&["-q", "-d", "200ms", "--patience", "1s", "--url", &url]);
     let (stdout, stderr) = words(&output);

@@ -124,9 +124,7 @@ async fn unreachable_redirects_name_what_was_tried() {
 async fn circles_of_redirects_are_left() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    drop(listener);
     let other = gateway("127.0.0.1", port).await;
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let answer = routing("127.0.0.1", other.port());
     tokio::spawn(async move {
         while let Ok((mut client, _)) = listener.accept().await {
