@@ -10,6 +10,9 @@ use crate::interrupt::{Interrupt, interrupt_error};
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
 
+/// Takes rows of a result with their columns; false when nobody wants them any more.
+pub type SendRows<'a> = dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool + 'a;
+
 /// The environment of a running statement.
 pub struct Env<'a, 'e> {
     /// The latched state of the engine.
@@ -26,7 +29,7 @@ pub struct Env<'a, 'e> {
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
     /// Sends rows of the statement's result ahead of its end; false when the client is gone. The latch
     /// must not be held, because the client may be slow.
-    pub send: &'a mut dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool,
+    pub send: &'a mut SendRows<'a>,
     /// What the statement did.
     pub stats: Stats,
     /// The statement's time.
