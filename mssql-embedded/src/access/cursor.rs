@@ -1,6 +1,6 @@
 //! Reading rows in the order of an index under the lock protocol.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::acquire::{Acquired, Patience, RowLock};
@@ -10,16 +10,16 @@ use crate::adversary::Grain;
 use crate::catalog::{AccessPath, TableDef};
 use crate::error::SqlResult;
 use crate::lock::{Grip, Mode, Resource, Span};
-use crate::storage::{CommitSeq, Found, Key, Row, TxnId, entry_key, is_empty_range};
+use crate::storage::{CommitSeq, Found, Key, Row, TxnId, is_empty_range};
 
 /// A position in an index of a table. It remembers keys, never references, so others may have the latch
 /// between two calls.
 #[derive(Debug)]
 pub struct Cursor {
-    table: Arc<TableDef>,
+    pub(super) table: Arc<TableDef>,
     tree: Tree,
     /// The position of a nonclustered index in the definition.
-    index: Option<usize>,
+    pub(super) index: Option<usize>,
     low: Bound<Key>,
     high: Bound<Key>,
     reverse: bool,
@@ -30,8 +30,8 @@ pub struct Cursor {
     state: Progress,
     /// The locks the present row took: its index key and that key's page, then the row itself and its page.
     grips: [Option<Grip>; 4],
-    /// Where it began to read, to tell whether a row that changed meanwhile still belongs here.
-    bounds: (Bound<Key>, Bound<Key>),
+    /// Where it began to read, if rows are looked at before they are locked.
+    pub(super) bounds: Option<(Bound<Key>, Bound<Key>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ enum Progress {
 }
 
 /// What became of the lock on a key or row.
-enum Locked {
+pub(super) enum Locked {
     /// It is held, and nobody else had the latch meanwhile.
     AtOnce,
     /// It is held, after others had the latch.
@@ -83,7 +83,7 @@ impl Cursor {
                 }
                 AccessPath::Heap => None,
             },
-            bounds: (low.clone(), high.clone()),
+            bounds: (mode.qualify_first).then(|| (low.clone(), high.clone())),
             low,
             high,
             reverse,
@@ -166,7 +166,7 @@ impl Cursor {
         }
     }
 
-    fn release(&mut self, a: &mut Access<'_, '_>) {
+    pub(super) fn release(&mut self, a: &mut Access<'_, '_>) {
         for grip in self.grips.iter_mut().rev().filter_map(Option::take) {
             a.release(&grip);
         }
@@ -349,7 +349,7 @@ impl Cursor {
     }
 
     /// Locks what stands for a key or row.
-    fn lock_row(
+    pub(super) fn lock_row(
         &mut self,
         a: &mut Access<'_, '_>,
         tree: Tree,
@@ -412,40 +412,6 @@ impl Cursor {
                 Ok(Locked::Later)
             }
         }
-    }
-
-    /// Locks a row that qualified by its last committed version, and looks again: `None` if it is not
-    /// there any more, or not where this cursor looks.
-    ///
-    /// # Errors
-    ///
-    /// 1205, 1222, or the error of an interrupt.
-    pub fn requalify(&mut self, a: &mut Access<'_, '_>, locator: &Key) -> SqlResult<Option<Row>> {
-        let rows = Tree::rows(&self.table);
-        loop {
-            match self.lock_row(a, rows, locator, false)? {
-                Locked::Not => return Ok(None),
-                Locked::Later => {}
-                Locked::AtOnce | Locked::AfterWait => break,
-            }
-        }
-        let chain = row_chain(&a.latch.store, self.table.id, locator);
-        let Some(row) = chain.and_then(|chain| chain.current()).cloned() else {
-            self.release(a);
-            return Ok(None);
-        };
-        let key = match self.index {
-            Some(position) => entry_key(&self.table, position, &row, locator),
-            None => Key::clone(locator),
-        };
-        let range: (Bound<&[u8]>, Bound<&[u8]>) =
-            (as_slice(&self.bounds.0), as_slice(&self.bounds.1));
-        let inside = RangeBounds::<[u8]>::contains::<[u8]>(&range, &key);
-        if !inside {
-            self.release(a);
-            return Ok(None);
-        }
-        Ok(Some(row))
     }
 
     fn row_mode(&self, gap: bool) -> Mode {
@@ -525,6 +491,6 @@ impl Cursor {
     }
 }
 
-fn as_slice(bound: &Bound<Key>) -> Bound<&[u8]> {
+pub(super) fn as_slice(bound: &Bound<Key>) -> Bound<&[u8]> {
     bound.as_ref().map(|key| &**key)
 }

@@ -121,3 +121,20 @@ async fn a_written_row_is_protected_by_its_writer() {
         assert_eq!(within(waiting).await.unwrap().1.unwrap(), [5]);
     }
 }
+
+/// A change of INCLUDE columns alone leaves no version on the index entry that would tell of its writer, and is
+/// protected all the same: a reader that the index covers does not see it before the commit.
+#[tokio::test]
+async fn an_included_column_is_not_read_before_its_commit() {
+    let (server, mut first, second) = server(false).await;
+    let script = "CREATE TABLE dbo.c (id INT NOT NULL CONSTRAINT pk_c PRIMARY KEY, k INT NOT NULL, v INT NOT NULL);
+        CREATE INDEX ix_c ON dbo.c (k) INCLUDE (v);
+        INSERT INTO dbo.c (id, k, v) VALUES (1, 1, 0);
+        BEGIN TRAN; UPDATE dbo.c SET v = 7 WHERE id = 1";
+    first.run(script).await.unwrap();
+    let spid = second.spid;
+    let waiting = second.spawn("SELECT v FROM dbo.c WITH (INDEX(ix_c)) WHERE k = 1");
+    blocked(&server.controls(), spid).await;
+    first.run("ROLLBACK").await.unwrap();
+    assert_eq!(within(waiting).await.unwrap().1.unwrap(), [0]);
+}
