@@ -62,6 +62,55 @@ async fn member_of_the_runtime_role_runs_workflows_and_nothing_else() {
     login.drop(&schema).await;
 }
 
+/// The runtime role reaches its own schema through the public procedures alone, and nothing of a
+/// schema beside it.
+#[tokio::test]
+async fn runtime_role_gets_229_on_every_table_and_on_everything_of_another_tenant() {
+    let (own, other) = (TestSchema::new(), TestSchema::new());
+    own.provider().await;
+    other.provider().await;
+    let login = Login::create(&own).await;
+    login.join(&own, "runtime").await;
+    for schema in [&own, &other] {
+        let tables = names(schema, "U").await;
+        assert!(tables.len() > 9, "{tables:?}");
+        for table in tables {
+            for verb in [
+                "SELECT COUNT(*) FROM [$(schema)].[{}];",
+                "DELETE FROM [$(schema)].[{}];",
+                "INSERT INTO [$(schema)].[{}] DEFAULT VALUES;",
+            ] {
+                let statement = verb.replace("{}", &table);
+                let number = refusal(login.url(), schema, &statement).await;
+                assert_eq!(number, 229, "{statement}");
+            }
+        }
+        for view in names(schema, "V").await {
+            let query = format!("SELECT COUNT(*) FROM [$(schema)].[{view}];");
+            assert_eq!(refusal(login.url(), schema, &query).await, 229, "{view}");
+        }
+    }
+    for procedure in names(&own, "P").await {
+        let call = format!("EXEC [$(schema)].[{procedure}];");
+        let is_helper = procedure.starts_with('_');
+        let number = refusal(login.url(), &own, &call).await;
+        assert_eq!(number == 229, is_helper, "{procedure}: {number}");
+    }
+    for procedure in names(&other, "P").await {
+        let call = format!("EXEC [$(schema)].[{procedure}];");
+        assert_eq!(
+            refusal(login.url(), &other, &call).await,
+            229,
+            "{procedure}"
+        );
+    }
+    let stranger = MssqlProvider::builder(login.url())
+        .schema(other.name().as_str())
+        .migration_policy(MigrationPolicy::Verify);
+    assert!(stranger.build().await.is_err());
+    login.drop(&own).await;
+}
+
 /// The number with which the server refuses a statement; 0 when it does not.
 async fn refusal(url: &str, schema: &TestSchema, text: &str) -> u32 {
     let mut client = connect(url).await;

@@ -18,6 +18,12 @@ struct Books {
     scheduled: BTreeSet<String>,
     performed: BTreeMap<String, u64>,
     cancelled: BTreeSet<String>,
+    /// By instance: when a deletion began and when its answer was there.
+    deleted: BTreeMap<String, Vec<(u64, u64)>>,
+    /// Turns that were ended or renewed although their instance had been deleted since.
+    outlived: Vec<String>,
+    /// Turns that were refused after their instance had been deleted.
+    refused: u64,
 }
 
 impl Account {
@@ -50,6 +56,39 @@ impl Account {
         self.enter(|books| books.cancelled.extend([activity.to_owned()]));
     }
 
+    /// An instance was deleted, by a call that began then and whose answer is here.
+    pub fn deleted(&self, instance: &str, began: u64) {
+        let ended = self.number();
+        self.enter(|books| {
+            let deletions = books.deleted.entry(instance.to_owned()).or_default();
+            deletions.push((began, ended));
+        });
+    }
+
+    /// A turn was to be ended or renewed. What was fetched before a deletion and is asked for after
+    /// it must be refused, though the instance may have been created again.
+    pub fn settled(&self, instance: &str, fetched_at: u64, began: u64, is_done: bool) {
+        self.enter(|books| {
+            let deletions = books.deleted.get(instance).into_iter().flatten();
+            let mut between = deletions.filter(|(from, to)| fetched_at < *from && *to < began);
+            match (between.next(), is_done) {
+                (Some(deletion), true) => books.outlived.push(format!(
+                    "a turn of {instance} fetched at {fetched_at} and used at {began} outlived the deletion at {deletion:?}"
+                )),
+                (Some(_), false) => books.refused += 1,
+                (None, _) => {}
+            }
+        });
+    }
+
+    /// How many turns were refused because their instance had been deleted.
+    pub fn refused(&self) -> u64 {
+        self.books
+            .lock()
+            .expect("nobody panics while writing")
+            .refused
+    }
+
     /// An activity that was scheduled, and may be cancelled.
     pub fn some_activity(&self, of: &str, choice: usize) -> Option<String> {
         let books = self.books.lock().expect("nobody panics while writing");
@@ -73,7 +112,7 @@ impl Account {
     /// What does not add up when everything has been fetched.
     pub fn faults(&self) -> Vec<String> {
         let books = self.books.lock().expect("nobody panics while writing");
-        let mut faults = Vec::new();
+        let mut faults = books.outlived.clone();
         for message in &books.sent {
             match books.consumed.get(message) {
                 Some(1) => {}

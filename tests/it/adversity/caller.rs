@@ -18,6 +18,8 @@ struct Turn {
     execution: i64,
     next_event: i64,
     messages: Vec<String>,
+    /// When it was known, in numbers of the account.
+    fetched_at: u64,
 }
 
 /// An activity that was fetched.
@@ -89,8 +91,35 @@ impl Caller {
         }
     }
 
+    /// Like a step, on the two instances that are deleted all the time and created again.
+    pub async fn churn(&mut self) {
+        match self.dice.roll(8) {
+            0 | 1 => {
+                let doomed = self.doomed();
+                self.enqueue_for(doomed).await;
+            }
+            2..5 => {
+                self.fetch(60_000).await;
+            }
+            5 | 6 => self.ack().await,
+            _ => {
+                let doomed = self.delete().await;
+                self.enqueue_for(doomed).await;
+            }
+        }
+    }
+
+    fn doomed(&mut self) -> String {
+        format!("d{}", 4 + self.dice.roll(2))
+    }
+
     async fn enqueue(&mut self) {
-        let (instance, message) = (self.instance(), self.message());
+        let instance = self.instance();
+        self.enqueue_for(instance).await;
+    }
+
+    async fn enqueue_for(&mut self, instance: String) {
+        let message = self.message();
         let delay = self.dice.roll(3) * 10;
         let text = format!(
             "enqueue_for_orchestrator @instance_id = N'{instance}', @kind = N'StartOrchestration', @payload = N'{message}', @delay_ms = {delay}"
@@ -136,6 +165,7 @@ impl Caller {
             execution,
             next_event,
             messages: messages.collect(),
+            fetched_at: self.account.number(),
         });
         true
     }
@@ -183,7 +213,10 @@ impl Caller {
             text +=
                 &format!(r#", @kv_changes = N'[{{"key":"k{key}","value":"v","value_bytes":1}}]'"#);
         }
-        if self.call(&text).await.is_none() {
+        let began = self.account.number();
+        let is_acked = self.call(&text).await.is_some();
+        self.account.settled(&own, turn.fetched_at, began, is_acked);
+        if !is_acked {
             return;
         }
         if is_kept(&own) {
@@ -296,7 +329,11 @@ impl Caller {
             let text = format!(
                 "renew_orchestration_item_lock @lock_token = N'{token}', @extend_ms = 60000"
             );
-            if self.call(&text).await.is_some() {
+            let began = self.account.number();
+            let is_renewed = self.call(&text).await.is_some();
+            self.account
+                .settled(&turn.instance, turn.fetched_at, began, is_renewed);
+            if is_renewed {
                 self.turns.push(turn);
             }
         }
@@ -308,14 +345,40 @@ impl Caller {
     }
 
     async fn remove(&mut self) {
-        let (doomed, kept) = (4 + self.dice.roll(2), self.dice.roll(4));
-        let text = match self.dice.roll(4) {
-            0 => format!("delete_instance @instance_id = N'd{doomed}', @force = 1"),
-            1 => r#"delete_instances_atomic @instance_ids = N'["d4","d5"]', @force = 1"#.to_owned(),
-            2 => "delete_instance_bulk".to_owned(),
-            _ => format!("prune_executions @instance_id = N'h{kept}', @keep_last = 1"),
-        };
-        self.call(&text).await;
+        let kept = self.dice.roll(4);
+        let began = self.account.number();
+        match self.dice.roll(4) {
+            0 => {
+                self.delete().await;
+            }
+            1 => {
+                let text = r#"delete_instances_atomic @instance_ids = N'["d4","d5"]', @force = 1"#;
+                let sets = self.call(text).await;
+                let count =
+                    sets.and_then(|sets| sets.first()?.first()?.get::<i64, _>("instances_deleted"));
+                // One of them may not have existed; then nobody knows which.
+                if count == Some(2) {
+                    self.account.deleted("d4", began);
+                    self.account.deleted("d5", began);
+                }
+            }
+            2 => {
+                self.call("delete_instance_bulk").await;
+            }
+            _ => {
+                let text = format!("prune_executions @instance_id = N'h{kept}', @keep_last = 1");
+                self.call(&text).await;
+            }
+        }
+    }
+
+    async fn delete(&mut self) -> String {
+        let (doomed, began) = (self.doomed(), self.account.number());
+        let text = format!("delete_instance @instance_id = N'{doomed}', @force = 1");
+        if self.call(&text).await.is_some() {
+            self.account.deleted(&doomed, began);
+        }
+        doomed
     }
 
     async fn look(&mut self) {

@@ -163,6 +163,30 @@ fn pairs() -> Vec<Pair> {
         );
         call(ack("aa", "i", &more))
     };
+    // A second turn that is under way, while the instance is deleted and begins anew with a turn of
+    // its own.
+    let second_turn = || {
+        let first = ack("a1", "i", "");
+        vec![
+            post("i", "m1"),
+            fetch("a1"),
+            first,
+            post("i", "m2"),
+            fetch("aa"),
+        ]
+    };
+    let end_of_second_turn = || {
+        let more = format!(
+            ", @worker_items = N'[{}]', @kv_changes = N'[{{\"key\":\"k\",\"value\":\"v\",\"value_bytes\":1}}]'",
+            work(5, None)
+        );
+        call(ack("aa", "i", &more).replace("\"event_id\":1", "\"event_id\":2"))
+    };
+    let delete_and_create = || {
+        let delete = "delete_instance @instance_id = N'i', @force = 1".to_owned();
+        let steps = [delete, post("i", "m3"), fetch("cc"), ack("cc", "i", "")];
+        call(steps.join("; EXEC [$(schema)]."))
+    };
     let child_turn = {
         let child = ack("bb", "child", ", @parent_instance_id = N'i'");
         [post("child", "m2"), fetch("bb")]
@@ -212,6 +236,7 @@ fn pairs() -> Vec<Pair> {
         pair("delete/fetch", [ended(), vec![post("i", "m2")]].concat(), delete(), call(fetch("bb"))),
         pair("delete/ack", [ended(), vec![post("i", "m2"), fetch("bb")]].concat(), delete(),
             call(ack("bb", "i", ", @orchestrator_items = N'[{\"ord\":0,\"instance_id\":\"j\",\"kind\":\"StartOrchestration\",\"payload\":\"m3\"}]'").replace("\"event_id\":1", "\"event_id\":2"))),
+        pair("delete/ack of an instance that is created anew", second_turn(), delete_and_create(), end_of_second_turn()),
         pair("delete/child start", [ended(), vec![child_turn[0].clone(), child_turn[1].clone()]].concat(), delete(), call(child_turn[2].clone())),
         pair("delete/enqueue", ended(), delete(), call(post("i", "m2"))),
         pair("delete/worker ack", [ended(), leased(None)].concat(), delete(), work_ack()),

@@ -5,16 +5,30 @@ use std::time::Duration;
 
 use duroxide::provider_validation::ProviderFactory;
 use duroxide::providers::Provider;
+use duroxide_sql::{MigrationPolicy, MssqlProvider};
 
 use crate::support::database::{SnapshotReads, TestSchema, connection_string};
+use crate::support::login::Member;
 
 /// Long enough that a busy machine does not lose a lease by accident; eleven of the tests wait
 /// for it to end.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Whose login the providers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// Who may do everything, and installs the schema.
+    Owner,
+    /// A login of the schema's own, which is a member of its runtime role and of nothing else.
+    RuntimeRole,
+}
+
 /// Gives every provider a schema of its own, and removes them all when the test is over.
 pub struct Factory {
     url: String,
+    caller: Caller,
+    /// Before the schemas: a role that has members cannot be removed.
+    members: Mutex<Vec<Member>>,
     schemas: Mutex<Vec<Arc<TestSchema>>>,
 }
 
@@ -27,13 +41,35 @@ impl Factory {
     pub fn at(url: String) -> Self {
         Self {
             url,
+            caller: Caller::Owner,
+            members: Mutex::default(),
             schemas: Mutex::default(),
+        }
+    }
+
+    /// Gives out providers that have nothing but the runtime role.
+    pub fn of_the_runtime_role(reads: SnapshotReads) -> Self {
+        Self {
+            caller: Caller::RuntimeRole,
+            ..Self::new(reads)
         }
     }
 
     /// A provider together with the factory that removes its schema.
     pub async fn create_alone(self) -> (Arc<dyn Provider>, Self) {
         (self.create_provider().await, self)
+    }
+
+    async fn as_member(&self, schema: Arc<TestSchema>) -> MssqlProvider {
+        let member = Member::join(schema.clone(), "runtime").await;
+        let builder = MssqlProvider::builder(member.url())
+            .schema(schema.name().as_str())
+            .migration_policy(MigrationPolicy::Verify);
+        self.members
+            .lock()
+            .expect("no test panics while it holds this")
+            .push(member);
+        builder.build().await.expect("the role is enough")
     }
 
     fn newest(&self) -> Arc<TestSchema> {
@@ -49,12 +85,16 @@ impl Factory {
 impl ProviderFactory for Factory {
     async fn create_provider(&self) -> Arc<dyn Provider> {
         let schema = Arc::new(TestSchema::at(self.url.clone()));
-        let provider = schema.provider().await;
+        // Even if the rest fails, the schema is removed.
         self.schemas
             .lock()
             .expect("no test panics while it holds this")
-            .push(schema);
-        Arc::new(provider)
+            .push(schema.clone());
+        let provider = schema.provider().await;
+        match self.caller {
+            Caller::Owner => Arc::new(provider),
+            Caller::RuntimeRole => Arc::new(self.as_member(schema).await),
+        }
     }
 
     fn lock_timeout(&self) -> Duration {

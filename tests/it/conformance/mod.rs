@@ -1,5 +1,6 @@
 //! duroxide's own provider validation suite: one named test for each of its functions, with
-//! snapshot reads off and on, and a check that none is forgotten.
+//! snapshot reads off and on, once more as a login with nothing but the runtime role, and a check
+//! that none is forgotten.
 
 mod collations;
 mod coverage;
@@ -12,7 +13,8 @@ use duroxide::provider_validation as validation;
 use crate::support::database::{SnapshotReads, TestSchema};
 use factory::Factory;
 
-/// Makes a test of each function that takes a factory, for both settings of snapshot reads.
+/// Makes a test of each function that takes a factory, for both settings of snapshot reads and for
+/// the runtime role, which has Azure's setting.
 macro_rules! conformance {
     ($($module:ident { $($name:ident,)* })*) => {
         mod snapshot_reads_off {
@@ -29,6 +31,16 @@ macro_rules! conformance {
                 $(#[tokio::test]
                 async fn $name() {
                     let factory = super::super::Factory::new(super::super::SnapshotReads::On);
+                    super::super::validation::$module::$name(&factory).await;
+                })*
+            })*
+        }
+        mod runtime_role {
+            $(mod $module {
+                $(#[tokio::test]
+                async fn $name() {
+                    let factory =
+                        super::super::Factory::of_the_runtime_role(super::super::SnapshotReads::On);
                     super::super::validation::$module::$name(&factory).await;
                 })*
             })*
@@ -323,33 +335,33 @@ conformance! {
 
 /// Makes the tests that take a provider, or a factory and a stamp.
 macro_rules! by_hand {
-    ($($reads:ident in $module:ident;)*) => {
+    ($($factory:expr => $module:ident;)*) => {
         $(mod $module {
             use super::*;
 
             #[tokio::test]
             async fn long_poll_waits_for_timeout() {
-                let provider = Factory::new(SnapshotReads::$reads).create_alone().await;
+                let provider = $factory.create_alone().await;
                 validation::long_polling::test_long_poll_waits_for_timeout(&*provider.0).await;
             }
 
             #[tokio::test]
             async fn long_poll_work_item_waits_for_timeout() {
-                let provider = Factory::new(SnapshotReads::$reads).create_alone().await;
+                let provider = $factory.create_alone().await;
                 validation::long_polling::test_long_poll_work_item_waits_for_timeout(&*provider.0)
                     .await;
             }
 
             #[tokio::test]
             async fn fetch_respects_timeout_upper_bound() {
-                let provider = Factory::new(SnapshotReads::$reads).create_alone().await;
+                let provider = $factory.create_alone().await;
                 validation::long_polling::test_fetch_respects_timeout_upper_bound(&*provider.0)
                     .await;
             }
 
             #[tokio::test]
             async fn continue_as_new_transition_delivery_with_the_older_stamp() {
-                let factory = Factory::new(SnapshotReads::$reads);
+                let factory = $factory;
                 validation::race_replay::test_continue_as_new_transition_delivery(
                     &factory, "0.1.30",
                 )
@@ -358,7 +370,7 @@ macro_rules! by_hand {
 
             #[tokio::test]
             async fn continue_as_new_transition_delivery_with_the_newer_stamp() {
-                let factory = Factory::new(SnapshotReads::$reads);
+                let factory = $factory;
                 validation::race_replay::test_continue_as_new_transition_delivery(
                     &factory, "0.1.31",
                 )
@@ -369,8 +381,9 @@ macro_rules! by_hand {
 }
 
 by_hand! {
-    Off in by_hand_with_snapshot_reads_off;
-    On in by_hand_with_snapshot_reads_on;
+    Factory::new(SnapshotReads::Off) => by_hand_with_snapshot_reads_off;
+    Factory::new(SnapshotReads::On) => by_hand_with_snapshot_reads_on;
+    Factory::of_the_runtime_role(SnapshotReads::On) => by_hand_in_the_runtime_role;
 }
 
 /// Short polling can be chosen, and then the tests for it apply.
