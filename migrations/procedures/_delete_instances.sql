@@ -58,7 +58,7 @@ BEGIN
         WHILE @root_id IS NOT NULL AND @rows > 0
         BEGIN
             INSERT INTO @ids (instance_id)
-            SELECT i.instance_id
+            SELECT DISTINCT i.instance_id
             FROM   @ids AS t
             INNER JOIN [$(schema)].instances AS i
                    ON  i.parent_instance_id = t.instance_id

@@ -8,7 +8,8 @@
 --
 -- Each tree is a transaction of its own, so a call that is cut short has deleted whole trees and may
 -- simply be repeated. Running instances are passed over, and so are those between two executions
--- (ContinuedAsNew): they are alive. Oldest first.
+-- (ContinuedAsNew): they are alive. Oldest first. An instance whose status changes during the search
+-- is met again further on in the index, hence GROUP BY.
 CREATE OR ALTER PROCEDURE [$(schema)].delete_instance_bulk
     @instance_ids        NVARCHAR(MAX) = NULL,
     @completed_before_ms BIGINT = NULL,
@@ -47,7 +48,8 @@ BEGIN
       AND  i.status IN (N'Completed', N'Failed')
       AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
       AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
-    ORDER BY i.created_at_ms, i.instance_id;
+    GROUP BY i.instance_id
+    ORDER BY MIN(i.created_at_ms), i.instance_id;
 
     WHILE @root_id IS NOT NULL
     BEGIN

@@ -51,11 +51,17 @@ BEGIN
         FROM   OPENJSON(@first_event, N'$.carry_forward_events');
     END;
 
-    -- kv_delta first, as in get_kv_value.
+    -- kv_delta first, as in get_kv_value, and the newest row of each key, as in get_kv_all_values.
     INSERT INTO @delta (kv_key, value_bytes, is_alive)
-    SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END
-    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
-    WHERE  d.instance_id = @instance_id;
+    SELECT v.kv_key, v.value_bytes, v.is_alive
+    FROM
+    (
+        SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END AS is_alive,
+               ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
+        WHERE  d.instance_id = @instance_id
+    ) AS v
+    WHERE  v.age = 1;
 
     SELECT @keys = COUNT_BIG(*), @value_bytes = SUM(v.value_bytes)
     FROM

@@ -27,7 +27,7 @@ BEGIN
     WHILE @rows > 0
     BEGIN
         INSERT INTO @tree (instance_id, depth)
-        SELECT i.instance_id, @depth + 1
+        SELECT DISTINCT i.instance_id, @depth + 1
         FROM   @tree AS t
         INNER JOIN [$(schema)].instances AS i
                ON  i.parent_instance_id = t.instance_id

@@ -6,6 +6,8 @@
 --
 -- kv_delta covers kv_store; tombstones (NULL values) cover without showing. kv_delta is read first, as in
 -- get_kv_value: what an execution that ends between the two reads had there is in kv_store by then.
+-- While kv_delta is read, turns may end, and a key that is set again comes again as a new row: the
+-- newest is taken.
 CREATE OR ALTER PROCEDURE [$(schema)].get_kv_all_values
     @instance_id NVARCHAR(4000)
 AS
@@ -22,9 +24,14 @@ BEGIN
     );
 
     INSERT INTO @delta (kv_key, kv_value)
-    SELECT d.kv_key, d.kv_value
-    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
-    WHERE  d.instance_id = @instance_id;
+    SELECT v.kv_key, v.kv_value
+    FROM
+    (
+        SELECT d.kv_key, d.kv_value, ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
+        WHERE  d.instance_id = @instance_id
+    ) AS v
+    WHERE  v.age = 1;
 
     SELECT s.kv_key, s.kv_value
     FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)

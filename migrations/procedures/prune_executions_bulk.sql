@@ -6,7 +6,8 @@
 --           51001, 51002 an instance id is unusable
 --
 -- The filter's @filter_completed_before_ms looks at the current execution; @keep_last and
--- @completed_before_ms say what to prune. Oldest instances first, each a transaction of its own.
+-- @completed_before_ms say what to prune. Oldest instances first, each a transaction of its own. An
+-- instance whose status changes during the search is met again further on in the index, hence GROUP BY.
 CREATE OR ALTER PROCEDURE [$(schema)].prune_executions_bulk
     @instance_ids               NVARCHAR(MAX) = NULL,
     @filter_completed_before_ms BIGINT = NULL,
@@ -44,7 +45,8 @@ BEGIN
           AND  e.execution_id = i.current_execution_id
     WHERE  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
       AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
-    ORDER BY i.created_at_ms, i.instance_id;
+    GROUP BY i.instance_id
+    ORDER BY MIN(i.created_at_ms), i.instance_id;
 
     WHILE @instance_id IS NOT NULL
     BEGIN

@@ -5,7 +5,8 @@
 -- Throws    51000 called inside a transaction
 --
 -- The sessions are looked up by owner without keeping a lock, and renewed by their key: a claim locks
--- the row before its index entry, and this must not come the other way. They are renewed one by one in
+-- the row before its index entry, and this must not come the other way. A session that passes from one
+-- of the workers to another meanwhile is met twice, hence DISTINCT. They are renewed one by one in
 -- the order of their keys, so that two calls for the same workers do not meet half-way.
 --
 -- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
@@ -41,7 +42,7 @@ BEGIN
     WHERE  j.owner_id IS NOT NULL;
 
     INSERT INTO @owned (session_key)
-    SELECT s.session_key
+    SELECT DISTINCT s.session_key
     FROM   @owners AS o
     INNER JOIN [$(schema)].sessions AS s
                WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)

@@ -7,6 +7,7 @@ mod deletion;
 mod hazards;
 mod identifiers;
 mod invariants;
+mod moving;
 mod sessions;
 mod transactions;
 
