@@ -61,6 +61,7 @@ GRANT EXECUTE ON OBJECT::[$(schema)].read_with_execution TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_orchestration_item_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_session_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_work_item_lock TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].wait_for_work TO [$(role)];
 GO
 
 GRANT SELECT ON OBJECT::[$(schema)].v_executions TO [$(observer)];

@@ -13,6 +13,7 @@ use tokio_util::compat::Compat;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::dial::Connection;
 use crate::error::CallError;
 use crate::options::Options;
 use crate::pool::{Lane, Pool};
@@ -220,6 +221,29 @@ impl Database {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// One request and its answer, within `limit`, on a connection of the caller's own. When it is
+    /// dropped half-way, or fails in a way that leaves more to come, the connection is in flight.
+    pub(crate) async fn ask_on(
+        &self,
+        connection: &mut Connection,
+        call: &Call<'_>,
+        limit: Duration,
+    ) -> Result<ResultSets, CallError> {
+        connection.in_flight = true;
+        let command = call.command(&self.schema);
+        match ask(command, &mut connection.client, limit, after(limit)).await {
+            None => Err(CallError::Timeout { after: limit }),
+            Some(Ok(sets)) => {
+                connection.in_flight = false;
+                Ok(ResultSets {
+                    procedure: call.procedure,
+                    sets: sets.into_iter(),
+                })
+            }
+            Some(Err(error)) => Err(CallError::from_driver(error, true)),
         }
     }
 

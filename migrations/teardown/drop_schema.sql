@@ -80,6 +80,7 @@ DROP PROCEDURE IF EXISTS [$(schema)].read_with_execution;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_orchestration_item_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_session_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_work_item_lock;
+DROP PROCEDURE IF EXISTS [$(schema)].wait_for_work;
 
 DROP VIEW IF EXISTS [$(schema)].v_executions;
 DROP VIEW IF EXISTS [$(schema)].v_history;

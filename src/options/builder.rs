@@ -13,6 +13,7 @@ use crate::schema_name::SchemaName;
 const ENV_URL: &str = "DATABASE_URL";
 const ENV_SCHEMA: &str = "DUROXIDE_SQL_SCHEMA";
 const ENV_POOL_MAX: &str = "DUROXIDE_SQL_POOL_MAX";
+const ENV_WAIT_FOR_WORK: &str = "DUROXIDE_SQL_WAIT_FOR_WORK";
 
 /// Enough for eight dispatchers, eight workers and their clients across a network, and still below the
 /// 30 requests that the smallest Azure tiers serve at the same time.
@@ -32,7 +33,8 @@ const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// Collects the settings of an [`MssqlProvider`](crate::MssqlProvider).
 ///
 /// What the builder's methods set wins over the connection string, which wins over the
-/// environment (`DUROXIDE_SQL_SCHEMA`, `DUROXIDE_SQL_POOL_MAX`), which wins over the defaults.
+/// environment (`DUROXIDE_SQL_SCHEMA`, `DUROXIDE_SQL_POOL_MAX`, `DUROXIDE_SQL_WAIT_FOR_WORK`),
+/// which wins over the defaults.
 #[derive(Clone)]
 #[must_use = "a builder does nothing until build is called"]
 pub struct MssqlProviderBuilder {
@@ -50,6 +52,7 @@ pub struct MssqlProviderBuilder {
     max_lifetime: Option<Duration>,
     migration_policy: MigrationPolicy,
     polling: Polling,
+    wait_for_work: Option<bool>,
     history_cache_bytes: usize,
 }
 
@@ -73,6 +76,7 @@ impl MssqlProviderBuilder {
             max_lifetime: None,
             migration_policy: MigrationPolicy::default(),
             polling: Polling::default(),
+            wait_for_work: None,
             history_cache_bytes: HISTORY_CACHE_BYTES,
         }
     }
@@ -169,6 +173,15 @@ impl MssqlProviderBuilder {
         self
     }
 
+    /// Whether an idle process waits in the database for the work of other processes, on one connection
+    /// beside the pool, instead of asking at intervals. Default: true; only with [`Polling::Long`]. Switch
+    /// it off where every worker thread of the server counts, or where a serverless database should
+    /// pause.
+    pub fn wait_for_work(mut self, waits: bool) -> Self {
+        self.wait_for_work = Some(waits);
+        self
+    }
+
     /// How many bytes of decoded histories this provider remembers, so that the database sends only
     /// what is new. Default: 64 MiB; zero switches it off. It is never wrong, whatever other processes
     /// do: the database decides what is still true.
@@ -212,6 +225,10 @@ impl MssqlProviderBuilder {
                 expected: "1 to 30000",
             });
         }
+        let wait_for_work = match self.wait_for_work {
+            Some(waits) => waits,
+            None => wait_for_work_from_env()?.unwrap_or(true),
+        };
         let pool_min_idle = self
             .pool_min_idle
             .or(string.pool_min)
@@ -262,6 +279,7 @@ impl MssqlProviderBuilder {
             max_lifetime,
             migration_policy: self.migration_policy,
             polling: self.polling,
+            wait_for_work,
             history_cache_bytes: self.history_cache_bytes,
         })
     }
@@ -292,6 +310,18 @@ fn pool_max_from_env() -> Result<Option<u32>, OptionsError> {
             })
         })
         .transpose()
+}
+
+fn wait_for_work_from_env() -> Result<Option<bool>, OptionsError> {
+    let parse = |value: String| match value.as_str() {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(OptionsError::Environment {
+            name: ENV_WAIT_FOR_WORK,
+            expected: "1, true, 0 or false",
+        }),
+    };
+    env(ENV_WAIT_FOR_WORK).map(parse).transpose()
 }
 
 fn check_durations(durations: &[(&'static str, Duration)]) -> Result<(), OptionsError> {

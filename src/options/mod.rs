@@ -38,13 +38,15 @@ pub enum MigrationPolicy {
 pub enum Polling {
     /// Return at once; the runtime sleeps between its fetches.
     Short,
-    /// Wait inside the fetch: a signal from this process ends the wait, and the database is
-    /// asked again at growing intervals for work that other processes brought.
+    /// Wait inside the fetch: a signal from this process ends the wait, and so does work of other
+    /// processes, which a connection that waits in the database sees at once (see
+    /// [`MssqlProviderBuilder::wait_for_work`]). Without that connection the database is asked again
+    /// at growing intervals.
     Long {
         /// First interval after work was seen.
         repoll_min: Duration,
-        /// Longest interval of an idle process. Bounds both its query rate and how late it
-        /// notices work from another process.
+        /// Longest interval of an idle process that does not wait in the database. Bounds both its
+        /// query rate and how late it notices work from another process.
         repoll_max: Duration,
     },
 }
@@ -85,6 +87,7 @@ pub(crate) struct Options {
     pub(crate) max_lifetime: Duration,
     pub(crate) migration_policy: MigrationPolicy,
     pub(crate) polling: Polling,
+    pub(crate) wait_for_work: bool,
     pub(crate) history_cache_bytes: usize,
 }
 
@@ -117,6 +120,7 @@ impl fmt::Debug for Options {
             .field("pool_max", &self.pool_max)
             .field("migration_policy", &self.migration_policy)
             .field("polling", &self.polling)
+            .field("wait_for_work", &self.wait_for_work)
             .field("history_cache_bytes", &self.history_cache_bytes)
             .finish_non_exhaustive()
     }

@@ -63,6 +63,12 @@ impl Pool {
             Err(_) => Err(self.shared.timed_out(limit)),
         }
     }
+
+    /// Opens a connection that is the caller's own. It has no place among the others, and never
+    /// comes back to them.
+    pub(crate) async fn open_own(&self) -> Result<Connection, CallError> {
+        self.shared.dial().await
+    }
 }
 
 impl Shared {

@@ -12,6 +12,7 @@ mod sessions;
 mod startup;
 mod token;
 mod turn_history;
+mod watcher;
 mod worker;
 
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
 pub use error::Error;
+use watcher::Watcher;
 
 type Answer<T> = Result<T, ProviderError>;
 
@@ -56,6 +58,7 @@ pub struct MssqlProvider {
     claims: Arc<Claims>,
     pub(crate) wakeups: Arc<Wakeups>,
     histories: HistoryCache,
+    watcher: Watcher,
 }
 
 impl MssqlProvider {
@@ -99,6 +102,7 @@ impl MssqlProvider {
     /// Waits for fetches under way, for ten seconds at most: a shutdown does not depend on the
     /// database being there. What could not be given back comes free when its lease ends.
     pub async fn close(&self) {
+        self.watcher.close().await;
         if !self.claims.close().await {
             tracing::warn!("closed before everything was given back; leases end by themselves");
         }
@@ -133,6 +137,7 @@ impl MssqlProvider {
             database,
             wakeups,
             histories,
+            watcher: Watcher::new(),
         })
     }
 
@@ -143,17 +148,21 @@ impl MssqlProvider {
         Ok(())
     }
 
-    /// How long polls repeat their question; `None` when polls are short.
-    pub(crate) fn repoll(&self) -> Option<Repoll> {
+    /// How a fetch that may take this long repeats its question; `None` when it asks once.
+    pub(crate) fn repoll(&self, poll_timeout: Duration) -> Option<Repoll> {
         match self.database.options.polling {
             Polling::Short => None,
+            Polling::Long { .. } if poll_timeout.is_zero() => None,
             Polling::Long {
                 repoll_min,
                 repoll_max,
-            } => Some(Repoll {
-                min: repoll_min,
-                max: repoll_max.max(repoll_min),
-            }),
+            } => {
+                self.watcher.start(&self.database, &self.wakeups);
+                Some(Repoll {
+                    min: repoll_min,
+                    max: repoll_max.max(repoll_min),
+                })
+            }
         }
     }
 }

@@ -54,7 +54,8 @@ pub(super) async fn fetch(
     let line = &provider.wakeups.orchestrations;
     let interest = OrchestrationInterest { versions };
     let ask = || poll(provider, lock_timeout, versions);
-    polling::until_found(line, interest, provider.repoll(), poll_timeout, ask).await
+    let repoll = provider.repoll(poll_timeout);
+    polling::until_found(line, interest, repoll, poll_timeout, ask).await
 }
 
 async fn poll(

@@ -8,8 +8,7 @@ use crate::error::CallError;
 use crate::time::after;
 use crate::wakeup::{Interest, Line, Repoll, Woken};
 
-/// Asks until something is found or `poll_timeout` is over. Without `repoll`, or without time to
-/// wait, it asks once.
+/// Asks until something is found or `poll_timeout` is over. Without `repoll` it asks once.
 pub(super) async fn until_found<I, T, F, Fut>(
     line: &Line<I>,
     interest: I,
@@ -23,7 +22,7 @@ where
     Fut: Future<Output = Result<Polled<T>, CallError>>,
 {
     let deadline = after(poll_timeout);
-    let Some(repoll) = repoll.filter(|_| !poll_timeout.is_zero()) else {
+    let Some(repoll) = repoll else {
         return Ok(match ask().await? {
             Polled::Found(found) => Some(found),
             Polled::Empty(_) => None,

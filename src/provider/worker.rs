@@ -42,7 +42,8 @@ pub(super) async fn fetch(
     let interest = provider.wakeups.worker(tag_filter, session);
     let line = &provider.wakeups.workers;
     let ask = || query.poll(provider);
-    polling::until_found(line, interest, provider.repoll(), poll_timeout, ask).await
+    let repoll = provider.repoll(poll_timeout);
+    polling::until_found(line, interest, repoll, poll_timeout, ask).await
 }
 
 /// The question a fetch asks, possibly several times.

@@ -2,7 +2,9 @@
 //!
 //! Fetches that can take the same work form a group and share everything: the reasons to ask, and
 //! the time at which one of them asks without a reason. So eight idle workers ask no more often
-//! than one.
+//! than one, and hardly at all while somebody watches the database for them.
+
+mod watch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,6 +17,9 @@ use crate::time::{jittered, later};
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
 
+/// How rarely fetches ask that are watched for: only in case the watch fails without a word.
+const WATCHED_INTERVAL: Duration = Duration::from_secs(5);
+
 /// How long "nothing there" holds for a fetch that comes later, see [`Place::is_answered`].
 const ANSWER_HOLDS: Duration = Duration::from_millis(10);
 
@@ -25,6 +30,9 @@ pub(crate) trait Interest: Clone + PartialEq + Send {
 
     /// Whether this fetch could take that work.
     fn fits(&self, work: &Self::Work) -> bool;
+
+    /// Whether a watch can see all that this fetch could take.
+    fn is_watchable(&self) -> bool;
 }
 
 /// How often a waiting fetch asks the database without having been signalled.
@@ -45,16 +53,23 @@ pub(crate) enum Woken {
 
 /// A reason to ask the database, since a moment.
 struct Reason<W> {
-    /// The work that was committed; `None` when another fetch found more than it was told of, or
-    /// when it is simply time.
-    work: Option<W>,
+    cause: Cause<W>,
     since: Instant,
 }
 
+enum Cause<W> {
+    /// This work was committed.
+    Told(W),
+    /// The watch has seen something.
+    Seen,
+    /// Another fetch found more than it was told of, or it is simply time.
+    Unknown,
+}
+
 impl<W> Reason<W> {
-    fn new(work: Option<W>) -> Self {
+    fn new(cause: Cause<W>) -> Self {
         Self {
-            work,
+            cause,
             since: Instant::now(),
         }
     }
@@ -71,32 +86,66 @@ struct Group<I: Interest> {
     /// When a member asks without a reason, and how long after that the next one does.
     next_at: Instant,
     interval: Duration,
+    /// A time at which asking is known to help.
+    hint: Option<Instant>,
     /// When the latest query began that found nothing.
     empty_at: Option<Instant>,
     /// How often the members' waits were ended.
     endings: u64,
+    repoll: Repoll,
+    /// Since when all members have been asleep without a reason to ask.
+    quiet_since: Option<Instant>,
+    /// Somebody watches the database for this group.
+    is_watched: bool,
+    /// After a watch that saw what no member could take: when and for how long it pauses.
+    unwatched_until: Option<Instant>,
+    watch_pause: Duration,
     /// Wakes one member for a reason, all of them for a change of time.
     news: Arc<Notify>,
 }
 
 impl<I: Interest> Group<I> {
-    fn new(interest: I, interval: Duration) -> Self {
-        Self {
+    fn new(interest: I, repoll: Repoll, is_watched: bool) -> Self {
+        let mut group = Self {
             interest,
             members: 0,
             waiting: 0,
             reasons: Vec::new(),
-            next_at: later(Instant::now(), jittered(interval)),
-            interval,
+            next_at: Instant::now(),
+            interval: repoll.min,
+            hint: None,
             empty_at: None,
             endings: 0,
+            repoll,
+            quiet_since: None,
+            is_watched,
+            unwatched_until: None,
+            watch_pause: Duration::ZERO,
             news: Arc::new(Notify::new()),
+        };
+        group.next_at = later(Instant::now(), jittered(group.pace()));
+        group
+    }
+
+    /// How long after a question the next one without a reason follows.
+    fn pace(&self) -> Duration {
+        if self.is_watched {
+            self.repoll.max.max(WATCHED_INTERVAL)
+        } else {
+            self.interval
         }
     }
 
     fn give(&mut self, reason: Reason<I::Work>) {
+        self.quiet_since = None;
         self.reasons.push(reason);
         self.news.notify_one();
+    }
+
+    /// Asking helps at this time.
+    fn hint(&mut self, at: Instant) {
+        self.hint = Some(self.hint.map_or(at, |known| known.min(at)));
+        self.hurry(at);
     }
 
     /// Asks no later than at this time.
@@ -110,33 +159,48 @@ impl<I: Interest> Group<I> {
 
 /// The waiting fetches of one queue.
 pub(crate) struct Line<I: Interest> {
-    groups: Mutex<Vec<Group<I>>>,
+    state: Mutex<State<I>>,
+    /// A group has fallen quiet.
+    quieted: Notify,
+}
+
+struct State<I: Interest> {
+    groups: Vec<Group<I>>,
+    /// What is watched for. Fetches that come later join in.
+    watched: Vec<I>,
 }
 
 impl<I: Interest> Line<I> {
     pub(crate) fn new() -> Self {
         Self {
-            groups: Mutex::default(),
+            state: Mutex::new(State {
+                groups: Vec::new(),
+                watched: Vec::new(),
+            }),
+            quieted: Notify::new(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Group<I>>> {
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State<I>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Joins the line. Must happen before the fetch first asks the database: work that is
     /// committed after that moment signals, work committed before it is found.
     pub(crate) fn join(&self, interest: I, repoll: Repoll) -> Place<'_, I> {
-        let mut groups = self.lock();
+        let mut state = self.lock();
+        let is_watched = state.watched.contains(&interest);
+        let groups = &mut state.groups;
         let at = match groups.iter().position(|group| group.interest == interest) {
             Some(at) => at,
             None => {
-                groups.push(Group::new(interest.clone(), repoll.min));
+                groups.push(Group::new(interest.clone(), repoll, is_watched));
                 groups.len() - 1
             }
         };
         let group = &mut groups[at];
         group.members += 1;
+        group.quiet_since = None;
         Place {
             line: self,
             interest,
@@ -150,13 +214,12 @@ impl<I: Interest> Line<I> {
 
     /// Has one fetch ask that can take this work, of a group that has an idle one if there is any.
     pub(crate) fn signal(&self, work: I::Work) {
-        self.hand(Reason::new(Some(work)));
+        self.hand(Reason::new(Cause::Told(work)));
     }
 
     fn hand(&self, reason: Reason<I::Work>) {
-        let mut groups = self.lock();
-        let fits =
-            |group: &Group<I>| matches!(&reason.work, Some(work) if group.interest.fits(work));
+        let groups = &mut self.lock().groups;
+        let fits = |group: &Group<I>| matches!(&reason.cause, Cause::Told(work) if group.interest.fits(work));
         let is_idle = |group: &Group<I>| group.waiting > group.reasons.len();
         let chosen = groups
             .iter()
@@ -170,22 +233,25 @@ impl<I: Interest> Line<I> {
     /// Has one fetch of every group ask that can take this work: only one of them may, and nobody
     /// here knows which.
     pub(crate) fn signal_all(&self, work: &I::Work) {
-        for group in self.lock().iter_mut().filter(|g| g.interest.fits(work)) {
-            group.give(Reason::new(Some(work.clone())));
+        let groups = &mut self.lock().groups;
+        for group in groups.iter_mut().filter(|g| g.interest.fits(work)) {
+            group.give(Reason::new(Cause::Told(work.clone())));
         }
     }
 
     /// Work becomes visible at this time: whoever can take it asks the database then. A fetch
     /// that comes later learns the time from the database.
     pub(crate) fn signal_at(&self, at: Instant, work: &I::Work) {
-        for group in self.lock().iter_mut().filter(|g| g.interest.fits(work)) {
-            group.hurry(at);
+        let groups = &mut self.lock().groups;
+        for group in groups.iter_mut().filter(|g| g.interest.fits(work)) {
+            group.hint(at);
         }
     }
 
     /// Ends the waits of all fetches with such an interest, as if their time were over.
     pub(crate) fn end_waits(&self, with: impl Fn(&I) -> bool) {
-        for group in self.lock().iter_mut().filter(|g| with(&g.interest)) {
+        let groups = &mut self.lock().groups;
+        for group in groups.iter_mut().filter(|g| with(&g.interest)) {
             group.endings += 1;
             group.news.notify_waiters();
         }
@@ -216,7 +282,7 @@ enum Next {
 impl<I: Interest> Place<'_, I> {
     /// Runs `change` on this fetch's group, which exists for as long as the fetch is in the line.
     fn group<T>(&self, change: impl FnOnce(&mut Group<I>) -> T) -> Option<T> {
-        let mut groups = self.line.lock();
+        let groups = &mut self.line.lock().groups;
         let group = groups.iter_mut().find(|g| g.interest == self.interest)?;
         Some(change(group))
     }
@@ -233,13 +299,19 @@ impl<I: Interest> Place<'_, I> {
     /// The query found nothing; `next_ready` is what the database said about the time when asking
     /// again may help. Reasons from before the query are answered by it.
     pub(crate) fn found_nothing(&mut self, next_ready: Option<Instant>) {
-        self.reason = None;
+        let reason = self.reason.take();
         let asked_at = self.asked_at;
         self.group(|group| {
+            if let Some(Reason {
+                cause: Cause::Seen, ..
+            }) = reason
+            {
+                group.saw_in_vain();
+            }
             group.empty_at = group.empty_at.max(Some(asked_at));
             group.reasons.retain(|reason| reason.since > asked_at);
             if let Some(next_ready) = next_ready {
-                group.hurry(next_ready.max(Instant::now() + HINT_MIN));
+                group.hint(next_ready.max(Instant::now() + HINT_MIN));
             }
         });
     }
@@ -279,9 +351,10 @@ impl<I: Interest> Place<'_, I> {
             if group.next_at > now {
                 return Err(Next::SleepUntil(group.next_at.min(deadline)));
             }
+            group.hint = None;
             group.interval = group.interval.saturating_mul(2).min(repoll_max);
-            group.next_at = later(now, jittered(group.interval));
-            Ok(Reason::new(None))
+            group.next_at = later(now, jittered(group.pace()));
+            Ok(Reason::new(Cause::Unknown))
         });
         match next {
             Some(Ok(reason)) => {
@@ -301,14 +374,15 @@ impl<I: Interest> Place<'_, I> {
         let reason = self.reason.take();
         self.group(|group| {
             group.interval = interval;
+            group.watch_pause = Duration::ZERO;
             group.next_at = group.next_at.min(later(Instant::now(), jittered(interval)));
-            match reason {
-                Some(Reason { work: Some(_), .. }) => {}
-                Some(Reason { work: None, .. }) if group.waiting > group.reasons.len() => {
+            match reason.map(|reason| reason.cause) {
+                Some(Cause::Told(_)) => {}
+                Some(Cause::Seen | Cause::Unknown) if group.waiting > group.reasons.len() => {
                     group.empty_at = None;
-                    group.give(Reason::new(None));
+                    group.give(Reason::new(Cause::Unknown));
                 }
-                Some(Reason { work: None, .. }) | None => group.empty_at = None,
+                Some(Cause::Seen | Cause::Unknown) | None => group.empty_at = None,
             }
         });
     }
@@ -316,7 +390,8 @@ impl<I: Interest> Place<'_, I> {
 
 impl<I: Interest> Drop for Place<'_, I> {
     fn drop(&mut self) {
-        let mut groups = self.line.lock();
+        let mut state = self.line.lock();
+        let groups = &mut state.groups;
         let Some(at) = groups.iter().position(|g| g.interest == self.interest) else {
             return;
         };
@@ -328,8 +403,10 @@ impl<I: Interest> Drop for Place<'_, I> {
         if group.members == 0 {
             // Others may be able to take what this group was told of.
             let group = groups.remove(at);
-            drop(groups);
+            drop(state);
             group.reasons.into_iter().for_each(|r| self.line.hand(r));
+        } else if group.fell_quiet() {
+            self.line.quieted.notify_one();
         }
     }
 }
@@ -339,14 +416,23 @@ struct Sleeper<'a, 'b, I: Interest>(&'b Place<'a, I>);
 
 impl<'a, 'b, I: Interest> Sleeper<'a, 'b, I> {
     fn new(place: &'b Place<'a, I>) -> Self {
-        place.group(|group| group.waiting += 1);
+        let fell_quiet = place.group(|group| {
+            group.waiting += 1;
+            group.fell_quiet()
+        });
+        if fell_quiet == Some(true) {
+            place.line.quieted.notify_one();
+        }
         Self(place)
     }
 }
 
 impl<I: Interest> Drop for Sleeper<'_, '_, I> {
     fn drop(&mut self) {
-        self.0.group(|group| group.waiting -= 1);
+        self.0.group(|group| {
+            group.waiting -= 1;
+            group.quiet_since = None;
+        });
     }
 }
 

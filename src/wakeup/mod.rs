@@ -1,12 +1,14 @@
-//! In-process signals that end a long poll early.
+//! Signals that end a long poll early.
 //!
 //! Signals are a courtesy: correctness never depends on them, because every waiting fetch also
-//! asks the database again at intervals. They are sent after the call that brought the work has
-//! committed. All providers of this process that use the same schema share them.
+//! asks the database again at intervals. Those of this process are sent after the call that brought
+//! the work has committed; a watch in the database sees the work of others. All providers of this
+//! process that use the same schema share them.
 
 mod held;
 mod line;
 mod owners;
+mod watch;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -19,6 +21,7 @@ use crate::time::after;
 use held::Held;
 pub(crate) use line::{Interest, Line, Repoll, Woken};
 use owners::Owners;
+pub(crate) use watch::{Question, Seen, Wanted};
 
 /// A timer is asked for slightly late rather than slightly early: an early query finds nothing
 /// and leaves the timer to the next interval.
@@ -35,6 +38,10 @@ impl Interest for OrchestrationInterest {
     type Work = ();
 
     fn fits(&self, _: &()) -> bool {
+        true
+    }
+
+    fn is_watchable(&self) -> bool {
         true
     }
 }
@@ -71,6 +78,11 @@ impl Interest for WorkerInterest {
         self.tags.matches(work.tag.as_deref())
             && (!work.is_in_session || self.sessions != Sessions::None)
     }
+
+    /// The sessions of one worker are looked into by tag, and any tag is too many.
+    fn is_watchable(&self) -> bool {
+        self.tags != TagFilter::Any || !matches!(self.sessions, Sessions::Owned(_))
+    }
 }
 
 /// The signals of one schema.
@@ -79,6 +91,8 @@ pub(crate) struct Wakeups {
     pub(crate) workers: Line<WorkerInterest>,
     held: Held,
     owners: Owners,
+    /// Whoever has it watches the database for all.
+    seat: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Wakeups {
@@ -88,6 +102,7 @@ impl Wakeups {
             workers: Line::new(),
             held: Held::default(),
             owners: Owners::default(),
+            seat: Arc::default(),
         }
     }
 

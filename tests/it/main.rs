@@ -30,3 +30,4 @@ mod support;
 mod tokens;
 mod transactions;
 mod views;
+mod waiting;

@@ -1,54 +1,15 @@
 //! No secret is in an error or in a log line of any level, whatever goes wrong on the way in.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use duroxide_sql::{AccessToken, MssqlProvider, TokenError};
 use mssql_embedded::{Encryption, Server};
-use tracing_subscriber::fmt::MakeWriter;
+
+use crate::support::log::Log;
 
 /// Words that are in no message, so that any part of a secret is noticed.
 const WORDS: [&str; 2] = ["Xqzka", "Wvjyb"];
-
-/// All that was logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    /// Catches every event of this thread, the driver's included, until the guard is dropped.
-    fn catch() -> (Self, tracing::subscriber::DefaultGuard) {
-        let log = Self::default();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_writer(log.clone())
-            .finish();
-        (log, tracing::subscriber::set_default(subscriber))
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 fn assert_clean(text: &str, where_from: &str) {
     let lower = text.to_lowercase();

@@ -10,6 +10,9 @@ impl Interest for Number {
     fn fits(&self, work: &u8) -> bool {
         self.0 == *work
     }
+    fn is_watchable(&self) -> bool {
+        true
+    }
 }
 
 const SLOW: Repoll = Repoll {
@@ -183,6 +186,9 @@ impl Interest for Either {
     type Work = u8;
     fn fits(&self, work: &u8) -> bool {
         self.0.contains(work)
+    }
+    fn is_watchable(&self) -> bool {
+        true
     }
 }
 

@@ -10,6 +10,7 @@ mod invariants;
 mod moving;
 mod sessions;
 mod transactions;
+mod wait_for_work;
 
 use std::path::Path;
 

@@ -4,6 +4,7 @@ pub mod checker;
 pub mod database;
 pub mod dice;
 pub mod items;
+pub mod log;
 pub mod login;
 pub mod proxy;
 pub mod random;

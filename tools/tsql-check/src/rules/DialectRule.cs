@@ -8,7 +8,14 @@ namespace TsqlCheck
     {
         public override string Name => "dialect";
 
-        public override void Visit(WaitForStatement node) => Found(node, "WAITFOR holds a connection; the client waits");
+        // The one procedure whose purpose is to wait, on a connection that nobody else needs.
+        const string Waiting = "wait_for_work";
+
+        public override void Visit(WaitForStatement node)
+        {
+            if (Script.ProcedureName != Waiting) Found(node, $"WAITFOR holds a connection; only {Waiting} may, elsewhere the client waits");
+        }
+
         public override void Visit(PrintStatement node) => Found(node, "PRINT sends a message nobody reads");
         public override void Visit(GoToStatement node) => Found(node, "GOTO; use IF, WHILE, BREAK or RETURN");
         public override void Visit(RaiseErrorStatement node) => Found(node, "RAISERROR; use THROW with a number of docs/errors.md");

@@ -16,6 +16,7 @@ GRANT EXECUTE ON OBJECT::[$(schema)].dynamic_sql TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].error_number TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].exec_arguments TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].get_system_metrics TO [$(schema)_runtime];
+GRANT EXECUTE ON OBJECT::[$(schema)].wait_for_work TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_forgets_helper TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_incomplete TO [$(schema)_runtime];
 GRANT EXECUTE ON OBJECT::[$(schema)].header_missing TO [$(schema)_runtime];

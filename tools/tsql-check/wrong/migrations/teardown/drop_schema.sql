@@ -16,6 +16,7 @@ DROP PROCEDURE IF EXISTS
     [$(schema)].error_number,
     [$(schema)].exec_arguments,
     [$(schema)].get_system_metrics,
+    [$(schema)].wait_for_work,
     [$(schema)].header_forgets_helper,
     [$(schema)].header_incomplete,
     [$(schema)].header_missing,

@@ -1,0 +1,190 @@
+-- Waits until something is ready that a process could take, and says what.
+--
+-- Callers   the connection on which a provider waits for the work of other processes
+-- Locks     none kept
+-- Throws    51000 called inside a transaction
+--
+-- The parameters are the interests of all fetches that wait in the process. The answer is a hint: whoever
+-- is woken by it fetches, and the fetch decides. So every look reads as the searches of the fetches do,
+-- stepping over rows that are being written; it sees what they would see, and waits for nobody.
+--
+-- Cost. A look is one seek per version lane, and two per tag for those who take sessions, whatever
+-- waits or is held. There are some 60 looks a second. Nothing is open or locked between them: neither
+-- clean-up of ghosts and row versions nor a change of the schema waits for this procedure. The call
+-- occupies a worker thread of the server for up to @wait_ms.
+CREATE OR ALTER PROCEDURE [$(schema)].wait_for_work
+    @wait_ms          BIGINT,
+    @orchestrations   BIT = 0,
+    @min_version      BIGINT = NULL,
+    @max_version      BIGINT = NULL,
+    @include_untagged BIT = 0,
+    @any_tag          BIT = 0,
+    @tags             NVARCHAR(MAX) = NULL,
+    @sessions         BIT = 0,
+    @session_owners   NVARCHAR(MAX) = NULL
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @end_ms BIGINT,
+            @waiting BIT = 1, @is_ready BIT = 0, @lane BIGINT, @previous BIGINT, @head_ms BIGINT,
+            @tag_key NVARCHAR(260), @previous_tag NVARCHAR(260), @work_tag NVARCHAR(260),
+            @session_tag NVARCHAR(260), @owner_tag NVARCHAR(260), @owner_id NVARCHAR(400);
+    DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+
+    SET @end_ms = @now_ms + @wait_ms;
+    SET @min_version = COALESCE(@min_version, 0);
+    SET @max_version = COALESCE(@max_version, 9223372036854775807);
+    IF @include_untagged = 1 OR @any_tag = 1
+    BEGIN
+        INSERT INTO @tag_keys (tag_key) VALUES (N'');
+    END;
+    IF @tags IS NOT NULL
+    BEGIN
+        INSERT INTO @tag_keys (tag_key)
+        SELECT DISTINCT (N'[' + j.tag + N']') COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
+        WHERE  j.tag IS NOT NULL;
+    END;
+    IF @session_owners IS NOT NULL
+    BEGIN
+        INSERT INTO @owners (owner_id)
+        SELECT DISTINCT j.owner_id COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@session_owners) WITH (owner_id NVARCHAR(400) '$') AS j
+        WHERE  j.owner_id IS NOT NULL;
+    END;
+
+    WHILE @waiting = 1
+    BEGIN
+        -- The first entry of a lane has its earliest time, so one seek finds the lane and its head. Lane
+        -- -1 holds the instances without a pinned version, which everybody supports.
+        SET @lane = CASE WHEN @orchestrations = 1 THEN -2 END;
+        WHILE @lane IS NOT NULL AND @is_ready = 0
+        BEGIN
+            SET @previous = @lane;
+            SET @lane = NULL;
+            SELECT TOP (1) @lane = l.lane, @head_ms = l.not_before_ms
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane > @previous
+              AND  l.lane <= @max_version
+            ORDER BY l.lane, l.not_before_ms;
+            IF @lane > -1 AND @lane < @min_version
+            BEGIN
+                SET @lane = @min_version - 1;
+            END
+            ELSE IF @lane IS NOT NULL AND @head_ms <= @now_ms
+            BEGIN
+                SET @is_ready = 1;
+            END;
+        END;
+
+        SELECT TOP (1) @work_tag = t.tag_key
+        FROM   @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = N''
+              AND  q.tag_key = t.tag_key
+              AND  q.not_before_ms <= @now_ms
+            ORDER BY q.not_before_ms
+        ) AS c
+        ORDER BY t.tag_key;
+
+        -- Tags that nobody named: from one to the next, as from lane to lane.
+        SET @tag_key = CASE WHEN @any_tag = 1 AND @work_tag IS NULL THEN N'' END;
+        WHILE @tag_key IS NOT NULL AND @work_tag IS NULL
+        BEGIN
+            SET @previous_tag = @tag_key;
+            SET @tag_key = NULL;
+            SELECT TOP (1) @tag_key = q.tag_key, @head_ms = q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = N''
+              AND  q.tag_key > @previous_tag
+            ORDER BY q.tag_key, q.not_before_ms;
+            IF @tag_key IS NOT NULL AND @head_ms <= @now_ms
+            BEGIN
+                SET @work_tag = @tag_key;
+            END;
+        END;
+
+        IF @sessions = 1
+        BEGIN
+            SELECT TOP (1) @session_tag = t.tag_key
+            FROM   @tag_keys AS t
+            CROSS APPLY
+            (
+                SELECT TOP (1) l.not_before_ms
+                FROM   [$(schema)].session_lanes AS l
+                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  l.tag_key = t.tag_key
+                  AND  l.not_before_ms <= @now_ms
+                ORDER BY l.not_before_ms
+            ) AS c
+            ORDER BY t.tag_key;
+
+            SET @tag_key = CASE WHEN @any_tag = 1 AND @session_tag IS NULL THEN N'' END;
+            WHILE @tag_key IS NOT NULL AND @session_tag IS NULL
+            BEGIN
+                SET @previous_tag = @tag_key;
+                SET @tag_key = NULL;
+                SELECT TOP (1) @tag_key = l.tag_key, @head_ms = l.not_before_ms
+                FROM   [$(schema)].session_lanes AS l
+                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  l.tag_key > @previous_tag
+                ORDER BY l.tag_key, l.not_before_ms;
+                IF @tag_key IS NOT NULL AND @head_ms <= @now_ms
+                BEGIN
+                    SET @session_tag = @tag_key;
+                END;
+            END;
+        END;
+
+        -- Sessions that a worker owns are looked into by the tags that were named: a worker that takes any tag
+        -- asks for itself while it owns one.
+        IF @session_owners IS NOT NULL
+        BEGIN
+            SELECT TOP (1) @owner_id = o.owner_id, @owner_tag = t.tag_key
+            FROM   @owners AS o
+            JOIN   [$(schema)].sessions AS s
+                   WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   ON s.owner_id = o.owner_id AND s.locked_until_ms > @now_ms
+            CROSS JOIN @tag_keys AS t
+            CROSS APPLY
+            (
+                SELECT TOP (1) q.not_before_ms
+                FROM   [$(schema)].worker_queue AS q
+                       WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  q.session_key = s.session_key
+                  AND  q.tag_key = t.tag_key
+                  AND  q.not_before_ms <= @now_ms
+                ORDER BY q.not_before_ms
+            ) AS c
+            ORDER BY o.owner_id, t.tag_key;
+        END;
+
+        IF @is_ready = 1 OR COALESCE(@work_tag, @session_tag, @owner_id) IS NOT NULL OR @now_ms >= @end_ms
+        BEGIN
+            SET @waiting = 0;
+        END
+        ELSE
+        BEGIN
+            WAITFOR DELAY '00:00:00.015';
+            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        END;
+    END;
+
+    -- A key in square brackets is a tag, an empty one is work without a tag, NULL is none.
+    SELECT @is_ready AS orchestration_ready, @work_tag AS work_tag, @session_tag AS session_tag,
+           @owner_id AS owner_id, @owner_tag AS owner_tag;
+END;
