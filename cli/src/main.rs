@@ -3,6 +3,7 @@
 mod age;
 mod args;
 mod commands;
+mod outcome;
 mod output;
 
 use std::process::ExitCode;
@@ -10,16 +11,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use args::Cli;
-
-/// What a command found out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// All is well.
-    Good,
-    /// The command worked, and what it looked for is there: something is stuck, unfit, not
-    /// installed.
-    Found,
-}
+use outcome::Outcome;
 
 #[tokio::main]
 async fn main() -> ExitCode {

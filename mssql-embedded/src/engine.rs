@@ -55,7 +55,6 @@ pub struct Engine {
 /// How an engine starts.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// The password of sa.
     pub sa_password: String,
     /// The collation of master and of new databases.
     pub collation: Collation,

@@ -1,6 +1,9 @@
 //! An in-process engine that runs T-SQL over TDS with the locking of SQL Server, for tests and
 //! trials. It is never a production database.
 
+// A new statement, node, hint, type or kind must make the compiler name every place that decides by it.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod access;
 mod activity;
 mod adversary;

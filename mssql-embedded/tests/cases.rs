@@ -74,7 +74,7 @@ const NOT_PROMISED: &[(&str, &str)] = &[
     ("isolation/readpast_skips_locked_rows", ROW_LOCKS),
     ("isolation/updlock_excludes_updlock", ROW_LOCKS),
     ("isolation/holdlock_keeps_a_phantom_out", ROW_LOCKS),
-    ("more_functions/set_rowcount_limits_changes", ROW_ORDER),
+    ("rowcount/set_rowcount_limits_changes", ROW_ORDER),
     ("openjson/default_schema_of_an_object", ROW_ORDER),
     ("dml/insert_output", ROW_ORDER),
     (

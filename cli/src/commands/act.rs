@@ -4,8 +4,8 @@ use duroxide::providers::{ProviderAdmin as _, PruneOptions};
 use serde_json::json;
 
 use super::operator;
-use crate::Outcome;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output;
 
 fn say(cli: &Cli, value: &serde_json::Value, text: &str) -> anyhow::Result<Outcome> {

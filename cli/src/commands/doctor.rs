@@ -4,8 +4,8 @@ use duroxide_sql::{Encrypt, ServerFacts};
 use serde_json::json;
 
 use super::{operator, schema_name};
-use crate::Outcome;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output::{self, Tone, coloured};
 
 /// Clocks that differ by more make the times of histories hard to read.

@@ -6,9 +6,9 @@ use duroxide_sql::{Operator, Question, View, ViewRow};
 use serde_json::json;
 
 use super::operator;
-use crate::Outcome;
 use crate::age;
 use crate::args::{Cli, ListArgs};
+use crate::outcome::Outcome;
 use crate::output::{self, cell, number};
 
 /// Everything that `status` shows.

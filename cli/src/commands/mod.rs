@@ -12,8 +12,8 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 use duroxide_sql::{DEFAULT_SCHEMA, MssqlProviderBuilder, Operator, SchemaName};
 
-use crate::Outcome;
 use crate::args::{Cli, Command};
+use crate::outcome::Outcome;
 
 /// Does what the command line says.
 pub async fn run(cli: &Cli) -> anyhow::Result<Outcome> {

@@ -8,8 +8,8 @@ use duroxide_sql::{Operator, Question, View};
 use serde_json::json;
 
 use super::operator;
-use crate::Outcome;
 use crate::args::{Cli, PurgeArgs};
+use crate::outcome::Outcome;
 use crate::output::{self, number};
 
 /// How many trees of instances are due.

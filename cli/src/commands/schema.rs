@@ -4,8 +4,8 @@ use duroxide_sql::{MigrationPolicy, install_script, uninstall_script};
 use serde_json::json;
 
 use super::{builder, operator, schema_name};
-use crate::Outcome;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output;
 
 fn say(cli: &Cli, outcome: &str, text: &str) -> anyhow::Result<()> {

@@ -4,8 +4,8 @@ use duroxide_sql::{Operator, Question, View, ViewRow};
 use serde_json::json;
 
 use super::operator;
-use crate::Outcome;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output::{self, cell, number};
 
 /// Deeper trees are cut; ids show where to go on.

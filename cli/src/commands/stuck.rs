@@ -6,9 +6,9 @@ use duroxide_sql::{Question, View, ViewRow};
 use serde_json::json;
 
 use super::operator;
-use crate::Outcome;
 use crate::age;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output::{self, cell, number};
 
 /// Waiting for these is what instances do; the others need somebody.

@@ -34,7 +34,6 @@ pub use crate::storage::{InsertOutcome, seek_bounds};
 
 /// What an operation on rows needs: the latch, the transaction and how to wait.
 pub struct Access<'a, 'e> {
-    /// The latch.
     pub latch: &'a mut Latch<'e>,
     /// The transaction.
     pub txn: &'a mut Txn,

@@ -92,28 +92,19 @@ pub enum Ddl {
 /// What DROP can drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropKind {
-    /// A table.
     Table,
-    /// A procedure.
     Procedure,
-    /// A view.
     View,
-    /// A schema.
     Schema,
-    /// A role.
     Role,
-    /// A user.
     User,
-    /// A login.
     Login,
-    /// A database.
     Database,
 }
 
 /// A column of CREATE TABLE or of a table variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDef {
-    /// Its name.
     pub name: Ident,
     /// Its type; `None` for a computed column.
     pub ty: Option<TypeName>,
@@ -137,7 +128,7 @@ pub struct ColumnDef {
     pub constraints: Vec<TableConstraint>,
 }
 
-/// A table constraint.
+/// What a table demands of its rows, with or without a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableConstraint {
     /// Its name, if given.
@@ -183,7 +174,6 @@ pub enum ConstraintKind {
 /// A key column of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexColumn {
-    /// Its name.
     pub name: Ident,
     /// `DESC`.
     pub descending: bool,
@@ -192,7 +182,6 @@ pub struct IndexColumn {
 /// `CREATE INDEX`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateIndex {
-    /// Its name.
     pub name: Ident,
     /// The table; empty inside CREATE TABLE.
     pub table: Option<ObjectName>,
@@ -248,7 +237,6 @@ pub enum AlterTable {
 /// `CREATE PROCEDURE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateProcedure {
-    /// Its name.
     pub name: ObjectName,
     /// `CREATE OR ALTER`.
     pub or_alter: bool,
@@ -260,7 +248,6 @@ pub struct CreateProcedure {
     pub execute_as: Option<String>,
     /// `WITH RECOMPILE`.
     pub recompile: bool,
-    /// The body.
     pub body: std::sync::Arc<Vec<Stmt>>,
     /// The whole text of the batch, for sys.sql_modules.
     pub text: String,
@@ -271,7 +258,6 @@ pub struct CreateProcedure {
 pub struct ProcParam {
     /// `@name`.
     pub name: String,
-    /// Its type.
     pub ty: TypeName,
     /// Default: a literal.
     pub default: Option<Expr>,

@@ -15,7 +15,6 @@ pub struct Expr {
 /// The kinds of scalar expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// A literal.
     Literal(Literal),
     /// `@name`.
     Variable(String),

@@ -56,7 +56,6 @@ pub struct TypeName {
 /// An argument of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArg {
-    /// A number.
     Number(i64),
     /// `MAX`.
     Max,

@@ -16,18 +16,15 @@ pub struct SelectStmt {
 /// A common table expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cte {
-    /// Its name.
     pub name: Ident,
     /// Column names, if given.
     pub columns: Vec<Ident>,
-    /// The query.
     pub query: QueryExpr,
 }
 
 /// A query with its ordering; also the content of subqueries and CTEs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryExpr {
-    /// The body.
     pub body: QueryBody,
     /// `ORDER BY`.
     pub order_by: Vec<OrderItem>,
@@ -117,7 +114,7 @@ pub enum SelectItem {
     },
 }
 
-/// A table source.
+/// What may stand in FROM.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableSource {
     /// A table, view, or CTE, with alias and hints.
@@ -148,7 +145,6 @@ pub enum TableSource {
         alias: Option<Ident>,
         columns: Vec<Ident>,
     },
-    /// A join.
     Join {
         kind: JoinKind,
         left: Box<TableSource>,
@@ -179,9 +175,7 @@ pub enum JoinKind {
 /// A column of OPENJSON's WITH clause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonColumn {
-    /// Its name.
     pub name: Ident,
-    /// Its type.
     pub ty: TypeName,
     /// COLLATE.
     pub collate: Option<Ident>,

@@ -8,7 +8,6 @@ use super::{
 /// The text between two GO lines, parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Its statements.
     pub statements: Vec<Stmt>,
 }
 
@@ -179,7 +178,6 @@ pub enum SetOption {
 pub enum DeadlockPriority {
     /// A level from -10 to 10; LOW is -5, NORMAL 0, HIGH 5.
     Level(i32),
-    /// A variable.
     Variable(String),
 }
 

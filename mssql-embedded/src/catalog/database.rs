@@ -17,18 +17,15 @@ pub struct Catalog {
     pub logins: BTreeMap<String, Login>,
     /// The access tokens that are accepted.
     pub tokens: BTreeMap<String, TokenGrant>,
-    /// The next object id.
     pub next_object_id: ObjectId,
 }
 
 /// A server login.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// Its name.
     pub name: String,
     /// Its principal id.
     pub id: i32,
-    /// Its password.
     pub password: String,
     /// Member of sysadmin.
     pub sysadmin: bool,
@@ -41,7 +38,6 @@ pub struct Login {
 /// Whom an access token stands for.
 #[derive(Clone, Debug)]
 pub struct TokenGrant {
-    /// The login.
     pub login: String,
     /// The end, on the engine's clock.
     pub expires_at_ms: i64,
@@ -52,7 +48,6 @@ pub struct TokenGrant {
 pub struct Database {
     /// database_id.
     pub id: i32,
-    /// Its name.
     pub name: String,
     /// Its collation, which names follow too.
     pub collation: Collation,
@@ -80,16 +75,14 @@ pub struct Database {
     pub permissions: Vec<Permission>,
     /// The next principal and schema id.
     pub next_principal_id: i32,
-    /// The next schema id.
     pub next_schema_id: i32,
 }
 
-/// A schema.
+/// A namespace of objects. Its owner owns what is in it.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// schema_id.
     pub id: i32,
-    /// Its name.
     pub name: String,
     /// The owning principal.
     pub owner: i32,
@@ -100,19 +93,13 @@ pub struct Schema {
 pub enum Object {
     /// A user table.
     Table(Arc<TableDef>),
-    /// A procedure.
     Procedure(Arc<ProcedureDef>),
-    /// A view.
     View(Arc<ViewDef>),
     /// A constraint; its definition is in the table.
     Constraint {
-        /// Its id.
         id: ObjectId,
-        /// Its name.
         name: String,
-        /// The schema.
         schema_id: i32,
-        /// The table.
         table: ObjectId,
         /// What it constrains.
         kind: ConstraintType,
@@ -163,17 +150,14 @@ impl ConstraintType {
 pub struct ProcedureDef {
     /// Its object id.
     pub id: ObjectId,
-    /// The schema.
     pub schema_id: i32,
     /// The schema's name.
     pub schema: String,
-    /// Its name.
     pub name: String,
     /// Raised by every ALTER.
     pub version: u64,
     /// Parameters.
     pub params: Vec<Param>,
-    /// The body.
     pub body: Arc<Vec<ast::Stmt>>,
     /// The whole definition, for sys.sql_modules.
     pub text: String,
@@ -192,30 +176,24 @@ pub struct ProcedureDef {
 pub struct Param {
     /// `@name`.
     pub name: String,
-    /// Its type.
     pub ty: DataType,
-    /// Its default.
     pub default: Option<Value>,
     /// OUTPUT.
     pub output: bool,
 }
 
-/// A view.
+/// A view: its query is bound anew wherever the view is named.
 #[derive(Debug)]
 pub struct ViewDef {
     /// Its object id.
     pub id: ObjectId,
-    /// The schema.
     pub schema_id: i32,
-    /// Its name.
     pub name: String,
     /// Raised by every ALTER.
     pub version: u64,
     /// Column names, if given.
     pub columns: Vec<String>,
-    /// The query.
     pub query: Arc<ast::SelectStmt>,
-    /// Its text.
     pub text: String,
     /// Unix milliseconds of creation.
     pub created_ms: i64,
@@ -226,7 +204,6 @@ pub struct ViewDef {
 pub struct Principal {
     /// principal_id: 0 public, 1 dbo, 2 guest, 16384 and up the fixed roles.
     pub id: i32,
-    /// Its name.
     pub name: String,
     /// A role rather than a user.
     pub role: bool,

@@ -62,7 +62,6 @@ impl Database {
 }
 
 impl Object {
-    /// Its id.
     pub fn id(&self) -> ObjectId {
         match self {
             Self::Table(t) => t.id,
@@ -72,7 +71,6 @@ impl Object {
         }
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Table(t) => &t.name,
@@ -82,7 +80,6 @@ impl Object {
         }
     }
 
-    /// Its schema.
     pub fn schema_id(&self) -> i32 {
         match self {
             Self::Table(t) => t.schema_id,

@@ -28,9 +28,7 @@ pub struct Names<'a> {
 /// An object and the database that holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// The database.
     pub database: &'a Database,
-    /// The object.
     pub object: &'a Object,
 }
 

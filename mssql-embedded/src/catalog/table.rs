@@ -16,7 +16,6 @@ pub struct TableDef {
     pub schema_id: i32,
     /// The schema's name, for messages.
     pub schema: String,
-    /// Its name.
     pub name: String,
     /// The database's name, for messages (2628 names all three).
     pub database: String,
@@ -41,14 +40,12 @@ pub struct TableDef {
     pub modified_ms: i64,
 }
 
-/// A column.
+/// A column of a table, in the order of creation.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// 1-based, never reused.
     pub id: i32,
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub ty: DataType,
     /// Whether it takes NULL.
     pub nullable: bool,
@@ -65,7 +62,6 @@ pub struct Column {
 pub struct DefaultDef {
     /// The constraint's id.
     pub id: ObjectId,
-    /// Its name.
     pub name: String,
     /// Whether the server chose the name.
     pub system_named: bool,
@@ -80,7 +76,6 @@ pub struct DefaultDef {
 pub struct IndexDef {
     /// sys.indexes.index_id: 1 is the clustered one, others from 2.
     pub index_id: i32,
-    /// Its name.
     pub name: String,
     /// Whether equal keys are refused.
     pub unique: bool,
@@ -146,13 +141,10 @@ impl KeyConstraint {
 pub struct CheckDef {
     /// The constraint's id.
     pub id: ObjectId,
-    /// Its name.
     pub name: String,
     /// Whether the server chose the name.
     pub system_named: bool,
-    /// The condition.
     pub condition: Arc<ast::Condition>,
-    /// Its text.
     pub text: String,
     /// The one column it belongs to, if it was written inline (547 names it).
     pub column: Option<String>,
@@ -163,7 +155,6 @@ pub struct CheckDef {
 pub struct ForeignKeyDef {
     /// The constraint's id.
     pub id: ObjectId,
-    /// Its name.
     pub name: String,
     /// Whether the server chose the name.
     pub system_named: bool,

@@ -137,11 +137,9 @@ pub struct ActingAs {
 
 /// What the session is, apart from its connection.
 pub struct Core {
-    /// The engine.
     pub engine: Arc<Engine>,
     /// @@SPID.
     pub spid: u16,
-    /// The login.
     pub login: String,
     /// Whether the login is a sysadmin.
     pub sysadmin: bool,
@@ -193,7 +191,6 @@ pub struct Core {
     pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
     pub prepared: HashMap<i32, Prepared>,
-    /// The next handle.
     pub next_handle: i32,
 }
 

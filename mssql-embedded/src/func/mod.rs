@@ -5,7 +5,9 @@
 //! the niladic keywords (CURRENT_TIMESTAMP, CURRENT_USER, …) are found by [`lookup`].
 
 mod aggregate;
+mod char_code;
 mod checksum;
+mod choice;
 mod date;
 mod date_build;
 mod hash;
@@ -13,14 +15,16 @@ mod host;
 mod json;
 pub mod like;
 mod math;
-mod misc;
+mod message;
+mod name_parts;
+mod number_text;
 mod numeric;
 mod pattern;
 mod session;
 mod sig;
+mod soundex;
 mod string;
 mod string_build;
-mod string_misc;
 pub mod string_split;
 mod time_zone;
 
@@ -35,13 +39,12 @@ use crate::value::{DataType, Value};
 pub use aggregate::{Accumulator, Aggregate};
 pub use checksum::OF_NEWID;
 pub use host::{Host, SessionValue};
-pub use string_misc::substitute as format_message;
+pub use message::substitute as format_message;
 pub use time_zone::AT_TIME_ZONE;
 
 /// What the binder knows of an argument.
 #[derive(Clone, Debug)]
 pub struct Arg {
-    /// Its type.
     pub ty: DataType,
     /// Its value, when it is a constant (date parts arrive so).
     pub constant: Option<Value>,
@@ -153,19 +156,23 @@ fn all() -> impl Iterator<Item = Callable> {
 
 fn computed() -> impl Iterator<Item = &'static Function> {
     [
+        char_code::FUNCTIONS,
         checksum::FUNCTIONS,
+        choice::FUNCTIONS,
         date::FUNCTIONS,
         date_build::FUNCTIONS,
         hash::FUNCTIONS,
         json::FUNCTIONS,
         math::FUNCTIONS,
-        misc::FUNCTIONS,
+        message::FUNCTIONS,
+        name_parts::FUNCTIONS,
+        number_text::FUNCTIONS,
         numeric::FUNCTIONS,
         pattern::FUNCTIONS,
         session::FUNCTIONS,
+        soundex::FUNCTIONS,
         string::FUNCTIONS,
         string_build::FUNCTIONS,
-        string_misc::FUNCTIONS,
         time_zone::FUNCTIONS,
     ]
     .into_iter()

@@ -1,11 +1,12 @@
 //! String functions that put text together.
 
 use super::sig::{
-    DEFAULT, any_null, arity, fitted, int, param_collation, sig, text, units, widest,
+    DEFAULT, any_null, arity, fitted, int, param_collation, sig, text, units, variable, widest,
 };
 use super::{Arg, Function, Host, Signature};
-use crate::error::SqlResult;
-use crate::value::text::{char_count, char_offset, from_str};
+use crate::error::{SqlError, SqlResult};
+use crate::value::json::escape_into;
+use crate::value::text::{char_count, char_offset, from_str, to_string};
 use crate::value::{DataType, Length, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -49,6 +50,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         name: "QUOTENAME",
         bind: bind_quotename,
         eval: quotename,
+        date_part: false,
+    },
+    Function {
+        name: "TRANSLATE",
+        bind: bind_translate,
+        eval: translate,
+        date_part: false,
+    },
+    Function {
+        name: "STRING_ESCAPE",
+        bind: bind_escape,
+        eval: string_escape,
         date_part: false,
     },
 ];
@@ -248,6 +261,63 @@ fn quotename(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value
     Ok(Value::Str(out.into()))
 }
 
+fn bind_translate(args: &[Arg]) -> SqlResult<Signature> {
+    arity("TRANSLATE", args, 3, 3)?;
+    let types: Vec<_> = args.iter().map(text).collect();
+    sig(variable(&types[0]), types)
+}
+
+fn translate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let (s, from, to) = (units(&args[0]), units(&args[1]), units(&args[2]));
+    if from.len() != to.len() {
+        return Err(SqlError::new(
+            9828,
+            "The second and third arguments of the TRANSLATE built-in function must contain an equal \
+             number of characters.",
+        ));
+    }
+    let collation = param_collation(signature, 0);
+    let out = s
+        .iter()
+        .map(|u| {
+            let found = from
+                .iter()
+                .position(|f| collation.fold(*f) == collation.fold(*u));
+            found.map_or(*u, |i| to[i])
+        })
+        .collect();
+    Ok(fitted(out, &signature.ret))
+}
+
+fn bind_escape(args: &[Arg]) -> SqlResult<Signature> {
+    arity("STRING_ESCAPE", args, 2, 2)?;
+    let ty = text(&args[0]);
+    let collation = ty.collation().unwrap_or(DEFAULT);
+    sig(
+        DataType::nvarchar_max(collation),
+        vec![ty, DataType::nvarchar(60, DEFAULT)],
+    )
+}
+
+fn string_escape(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if any_null(args) {
+        return Ok(Value::Null);
+    }
+    let kind = to_string(units(&args[1]));
+    if !kind.eq_ignore_ascii_case("json") {
+        return Err(SqlError::new(
+            13622,
+            "An invalid value was specified for argument 2 of STRING_ESCAPE.",
+        ));
+    }
+    let mut out = Vec::new();
+    escape_into(units(&args[0]), &mut out);
+    Ok(Value::Str(out.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{call, call_typed, n, t, text};
@@ -298,6 +368,24 @@ mod tests {
         assert_eq!(
             call("QUOTENAME", &[t(&"x".repeat(129))]).unwrap(),
             Value::Null
+        );
+    }
+
+    #[test]
+    fn characters_are_replaced_one_by_one() {
+        assert_eq!(
+            text(call("TRANSLATE", &[t("2*[3+4]"), t("[]"), t("()")])),
+            "2*(3+4)"
+        );
+        assert_eq!(
+            call("TRANSLATE", &[t("a"), t("ab"), t("c")])
+                .unwrap_err()
+                .number,
+            9828
+        );
+        assert_eq!(
+            text(call("STRING_ESCAPE", &[t("a\"/"), t("json")])),
+            "a\\\"\\/"
         );
     }
 }

@@ -21,7 +21,7 @@ enum Node {
 }
 
 impl Parser<'_> {
-    /// A condition.
+    /// A condition, with OR weakest, then AND, then NOT.
     pub fn condition(&mut self) -> SqlResult<Condition> {
         let node = self.in_expr(Self::or_node)?;
         self.want_condition(node)

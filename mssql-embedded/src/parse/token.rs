@@ -66,7 +66,6 @@ pub(super) enum Tok {
 /// One token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    /// Its kind.
     pub kind: Tok,
     /// Where it starts.
     pub pos: Pos,

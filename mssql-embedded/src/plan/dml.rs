@@ -215,6 +215,5 @@ pub struct OutputInto {
     pub target: Target,
     /// One per column of it.
     pub columns: Vec<ColumnSource>,
-    /// Its rules.
     pub rules: Arc<RowRules>,
 }

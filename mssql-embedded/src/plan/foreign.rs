@@ -49,7 +49,6 @@ pub struct ChildRule {
 /// The rows that ON DELETE CASCADE deletes.
 #[derive(Debug)]
 pub struct Cascade {
-    /// Their table.
     pub table: Arc<TableDef>,
     /// Yields, after one column of no meaning, all columns of the table and the locator.
     pub rows: Query,
@@ -62,9 +61,7 @@ pub struct Cascade {
 /// Where a conflict is.
 #[derive(Clone, Debug)]
 pub struct Conflict {
-    /// The constraint.
     pub constraint: String,
-    /// The database.
     pub database: String,
     /// `schema.table` of the other table.
     pub table: String,

@@ -41,7 +41,6 @@ pub enum Node {
     LocalScan(Box<LocalScan>),
     /// A system view; the catalogue produces its rows.
     SystemView {
-        /// The view.
         view: &'static View,
         /// The database whose objects it shows, if it is not the current one.
         database: Option<String>,
@@ -199,7 +198,6 @@ pub struct Hints {
 /// Access to a base table through one index.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// The table.
     pub table: Arc<TableDef>,
     /// The index or heap that is read.
     pub path: AccessPath,
@@ -268,7 +266,6 @@ pub struct LocalScan {
 /// A column of OPENJSON … WITH.
 #[derive(Clone, Debug)]
 pub struct JsonField {
-    /// The path.
     pub path: String,
     /// The column's type.
     pub ty: DataType,
@@ -276,7 +273,7 @@ pub struct JsonField {
     pub as_json: bool,
 }
 
-/// A hash join.
+/// A join on equal keys: one side is read into a table, the other looks into it.
 #[derive(Clone, Debug)]
 pub struct HashJoin {
     /// Inner or left.
@@ -296,7 +293,6 @@ pub struct HashJoin {
 /// Grouping.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The input.
     pub input: Node,
     /// Group keys: expression, type, the slot that holds it afterwards.
     pub keys: Vec<(Scalar, DataType, usize)>,
@@ -329,7 +325,7 @@ pub struct AggregateCall {
     pub slot: usize,
 }
 
-/// A window function.
+/// A function with OVER, computed over the partition of each row.
 #[derive(Clone, Debug)]
 pub struct WindowFunction {
     /// Which.
@@ -382,7 +378,6 @@ pub enum WindowKind {
 pub struct SortKey {
     /// The expression.
     pub expr: Scalar,
-    /// Its type.
     pub ty: DataType,
     /// DESC.
     pub descending: bool,

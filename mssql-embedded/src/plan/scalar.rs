@@ -11,7 +11,6 @@ use super::Query;
 pub struct Typed {
     /// The expression.
     pub expr: Scalar,
-    /// Its type.
     pub ty: DataType,
 }
 
@@ -27,7 +26,6 @@ pub enum Scalar {
     Slot {
         /// The query level.
         level: usize,
-        /// The slot.
         slot: usize,
     },
     /// Arithmetic, bit operations, concatenation (`value::arith::binary` with the result type).
@@ -60,7 +58,6 @@ pub enum Scalar {
     },
     /// A function of the registry; arguments have the parameter types of its signature.
     Call {
-        /// The function.
         function: Callable,
         /// Arguments.
         args: Vec<Scalar>,
@@ -108,7 +105,6 @@ pub enum Cond {
     InList {
         /// The operand.
         expr: Scalar,
-        /// The list.
         list: Vec<Scalar>,
         /// The common type.
         ty: DataType,
@@ -117,7 +113,6 @@ pub enum Cond {
     Like {
         /// The text.
         expr: Scalar,
-        /// The pattern.
         pattern: Scalar,
         /// The escape character.
         escape: Option<Scalar>,
@@ -136,7 +131,6 @@ pub enum Cond {
         all: bool,
         /// The left operand, of type `ty`.
         left: Scalar,
-        /// The query.
         query: Box<Query>,
         /// The common type.
         ty: DataType,

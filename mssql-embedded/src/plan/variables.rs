@@ -13,18 +13,16 @@ use crate::value::DataType;
 pub struct ScalarVariable {
     /// Its slot in the frame.
     pub slot: usize,
-    /// Its type.
     pub ty: DataType,
     /// Byte offset of its DECLARE; it cannot be used before. Parameters have none.
     pub declared: Option<u32>,
 }
 
-/// A table variable.
+/// A variable of a table type, which lives outside transactions.
 #[derive(Clone, Debug)]
 pub struct TableVariable {
     /// Its slot among the frame's table variables.
     pub slot: usize,
-    /// Its definition.
     pub table: Arc<TableDef>,
 }
 

@@ -16,9 +16,7 @@ use crate::error::SqlError;
 pub enum Kind {
     /// A statement, by its first words.
     Statement,
-    /// An option of SET.
     SetOption,
-    /// A table hint.
     TableHint,
     /// A data type, in lower case.
     Type,

@@ -11,7 +11,6 @@ use super::LoginRequest;
 /// A login that was let in.
 #[derive(Debug)]
 pub struct Identity {
-    /// Its name.
     pub login: String,
     /// sysadmin.
     pub sysadmin: bool,

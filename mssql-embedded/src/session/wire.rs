@@ -101,7 +101,6 @@ pub enum RequestEnd {
 pub struct LoginRequest {
     /// The login.
     pub user: String,
-    /// Its password.
     pub password: String,
     /// An access token, which takes the place of both.
     pub token: Option<String>,
@@ -129,7 +128,6 @@ pub struct LoginAck {
 pub struct RpcRequest {
     /// What is called.
     pub procedure: RpcProcedure,
-    /// Its parameters.
     pub params: Vec<RpcParam>,
 }
 
@@ -154,7 +152,6 @@ pub struct RpcParam {
     pub default: bool,
     /// The declared type.
     pub ty: DataType,
-    /// The value.
     pub value: Value,
 }
 

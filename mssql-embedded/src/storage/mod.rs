@@ -59,7 +59,6 @@ pub enum InsertOutcome {
 /// A row a cursor came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Its columns.
     pub row: Row,
     /// Where it is.
     pub locator: Key,

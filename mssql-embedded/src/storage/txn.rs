@@ -11,7 +11,6 @@ use crate::lock::{LockOwner, Resource};
 /// A transaction. It must be ended by [`Txn::commit`] or [`Txn::rollback`].
 #[derive(Debug)]
 pub struct Txn {
-    /// Its id.
     pub id: TxnId,
     /// The session it belongs to.
     pub owner: LockOwner,
@@ -28,7 +27,6 @@ pub struct Txn {
 pub enum Undo {
     /// Remove the newest version of a row (`tree` 0 or 1) or index entry.
     Write {
-        /// The table.
         table: ObjectId,
         /// The index_id.
         tree: i32,
@@ -44,14 +42,12 @@ pub enum Undo {
     },
     /// Remove an index that was added.
     IndexAdded {
-        /// The table.
         table: ObjectId,
         /// The index_id.
         index: i32,
     },
     /// Put an index back that was dropped.
     IndexDropped {
-        /// The table.
         table: ObjectId,
         /// What it was.
         index: IndexStore,

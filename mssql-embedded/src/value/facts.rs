@@ -165,7 +165,6 @@ facts! {
 /// A name of sys.types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The name.
     pub name: &'static str,
     /// The type behind it.
     pub system_type_id: u8,

@@ -7,7 +7,6 @@ use crate::refused::{Kind, refusal};
 /// One argument of a type, as in `DECIMAL(18, 2)` or `NVARCHAR(MAX)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArg {
-    /// A number.
     Number(i64),
     /// The word MAX.
     Max,

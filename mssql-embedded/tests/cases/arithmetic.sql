@@ -122,3 +122,8 @@ SELECT CAST(1000 AS DECIMAL(5, 2)) AS a;
 -- case: cast_to_decimal_rounds_and_to_int_truncates
 SELECT CAST(123.456 AS DECIMAL(5, 2)) AS a, CAST(1.9 AS INT) AS b, CAST(-1.9 AS INT) AS c, CAST(2.9e0 AS INT) AS d;
 -- expect row: 123.46 | 1 | -1 | 2
+
+-- case: checksum_of_integers
+SELECT CHECKSUM(7) AS a, CASE WHEN CHECKSUM(1, 2) = CHECKSUM(1, 2) THEN 1 END AS b, CASE WHEN ABS(CHECKSUM(NEWID()) % 10) BETWEEN 0 AND 9 THEN 1 END AS c;
+-- expect columns: a int, b int, c int
+-- expect row: 7 | 1 | 1

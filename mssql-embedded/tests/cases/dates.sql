@@ -112,3 +112,21 @@ SELECT DATEADD(fortnight, 1, '2024-01-01') AS a;
 -- case: unseparated_dates_are_always_year_month_day
 SELECT CAST('20240203' AS DATE) AS a, CAST('20240203 04:05:06' AS DATETIME2(0)) AS b;
 -- expect row: 2024-02-03 | 2024-02-03 04:05:06
+
+-- case: at_time_zone_utc
+SELECT CONVERT(VARCHAR(40), CAST('2024-01-31 10:00:00' AS DATETIME2(0)) AT TIME ZONE 'UTC') AS a,
+       CONVERT(VARCHAR(40), CAST('2024-01-31 10:00:00 +02:00' AS DATETIMEOFFSET(0)) AT TIME ZONE 'UTC') AS b;
+-- expect row: '2024-01-31 10:00:00 +00:00' | '2024-01-31 08:00:00 +00:00'
+
+-- case: at_time_zone_types
+SELECT CAST('2024-01-31' AS DATETIME) AT TIME ZONE 'UTC' AS a;
+-- expect columns: a datetimeoffset
+-- expect row: *
+
+-- case: an_unknown_time_zone
+SELECT SYSUTCDATETIME() AT TIME ZONE 'Nowhere' AS a;
+-- expect error 9820 16 1 The time zone parameter 'Nowhere' provided to AT TIME ZONE clause is invalid.
+
+-- case: convert_style_22
+SELECT CONVERT(VARCHAR(30), CAST('2024-01-31 13:14:15' AS DATETIME), 22) AS a;
+-- expect row: '01/31/24  1:14:15 PM'

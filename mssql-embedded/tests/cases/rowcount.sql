@@ -99,3 +99,13 @@ SELECT x FROM (VALUES (1), (2), (3)) v(x) ORDER BY x;
 SET ROWCOUNT 0;
 -- expect row: 1
 -- expect row: 2
+
+-- case: set_rowcount_limits_changes
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, a INT);
+INSERT [$(s)].t VALUES (1, 0), (2, 0), (3, 0);
+SET ROWCOUNT 2;
+UPDATE [$(s)].t SET a = 1;
+DELETE [$(s)].t WHERE a = 1;
+SET ROWCOUNT 0;
+SELECT id, a FROM [$(s)].t;
+-- expect row: 3 | 0

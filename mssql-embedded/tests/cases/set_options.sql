@@ -71,3 +71,11 @@ SET TEXTSIZE 4;
 GO
 SELECT CAST('abcdef' AS VARCHAR(MAX)) AS a;
 -- expect row: 'abcd'
+
+-- case: context_info_is_128_bytes
+SELECT CASE WHEN CONTEXT_INFO() IS NULL THEN 1 ELSE 0 END AS a;
+SET CONTEXT_INFO 0xFF;
+SELECT DATALENGTH(CONTEXT_INFO()) AS n, SUBSTRING(CONTEXT_INFO(), 1, 2) AS b;
+-- expect row: 1
+-- expect set
+-- expect row: 128 | 0xFF00

@@ -32,7 +32,9 @@ pub fn modules(sources: &Path) -> Vec<String> {
 /// All imports between the modules of a crate.
 pub fn crate_edges(sources: &Path) -> Vec<Edge> {
     let known = modules(sources);
-    let root = fs::read_to_string(sources.join("lib.rs")).unwrap();
+    let root = ["lib.rs", "main.rs"].map(|name| sources.join(name));
+    let root = root.iter().find(|path| path.is_file()).unwrap();
+    let root = fs::read_to_string(root).unwrap();
     let passed_on = passed_on(&root, &known);
     let mut files = Vec::new();
     collect(sources, sources, &mut files);
@@ -60,7 +62,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
     files.sort();
 }
 
-/// The names that `lib.rs` passes on, each with the module it comes from. In `lib.rs` the paths of `use`
+/// The names that the root passes on, each with the module it comes from. In the root the paths of `use`
 /// begin with a module of its own, so they are read as if `crate::` stood before them.
 fn passed_on(root: &str, known: &[String]) -> Vec<(String, String)> {
     let rooted = root.replace("use ", "use crate::");

@@ -17,7 +17,6 @@ pub enum Stop {
     /// An error on its way to a CATCH block. One found while compiling a statement passes the TRY
     /// blocks of its own frame by.
     Raised {
-        /// The error.
         error: SqlError,
         /// The frame whose TRY blocks cannot catch it.
         compile_in: Option<u32>,

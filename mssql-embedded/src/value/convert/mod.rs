@@ -24,7 +24,6 @@ pub enum CastMode {
 pub struct StoreTarget<'a> {
     /// `database.schema.table`.
     pub table: &'a str,
-    /// The column.
     pub column: &'a str,
 }
 

@@ -108,7 +108,6 @@ fn for_each(
 pub struct JsonColumn {
     /// Where its value stands, from the row's object.
     pub path: JsonPath,
-    /// Its type.
     pub ty: DataType,
     /// AS JSON.
     pub as_json: bool,

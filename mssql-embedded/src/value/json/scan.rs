@@ -10,15 +10,11 @@ const MAX_DEPTH: usize = 128;
 pub enum Kind {
     /// `null`
     Null = 0,
-    /// A string.
     String = 1,
-    /// A number.
     Number = 2,
     /// `true` or `false`
     Bool = 3,
-    /// An array.
     Array = 4,
-    /// An object.
     Object = 5,
 }
 

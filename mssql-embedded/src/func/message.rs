@@ -1,0 +1,158 @@
+//! Messages with placeholders: FORMATMESSAGE, and what RAISERROR fills in.
+
+use super::sig::{DEFAULT, arity, int, sig, text, units};
+use super::{Arg, Function, Host, Signature};
+use crate::error::{SqlError, SqlResult};
+use crate::value::text::to_string;
+use crate::value::{DataType, Value};
+
+pub(super) static FUNCTIONS: &[Function] = &[Function {
+    name: "FORMATMESSAGE",
+    bind: bind_message,
+    eval: format_message,
+    date_part: false,
+}];
+
+fn bind_message(args: &[Arg]) -> SqlResult<Signature> {
+    arity("FORMATMESSAGE", args, 1, 21)?;
+    if !args[0].ty.is_string() {
+        return Err(SqlError::unsupported("FORMATMESSAGE with a message number"));
+    }
+    let params = args
+        .iter()
+        .map(|a| match &a.ty {
+            ty if ty.is_integer() => ty.clone(),
+            DataType::Bit => DataType::Int,
+            _ => text(a),
+        })
+        .collect();
+    sig(DataType::nvarchar(2048, DEFAULT), params)
+}
+
+fn format_message(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if args[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let format = to_string(units(&args[0]));
+    Ok(Value::text(&substitute(&format, &args[1..])?))
+}
+
+/// Fills in the placeholders of a message as RAISERROR and FORMATMESSAGE do: `%s`, `%d`, `%i`,
+/// `%u`, `%o`, `%x`, `%X`, `%I64d` with flags, width and precision, and `%%`.
+///
+/// # Errors
+///
+/// 2786 for a text where a number belongs or the reverse, 2787 for a placeholder that does not exist.
+pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
+    let mut out = String::new();
+    let mut args = args.iter().enumerate();
+    let mut rest = format;
+    while let Some(i) = rest.find('%') {
+        out.push_str(&rest[..i]);
+        rest = &rest[i + 1..];
+        if let Some(after) = rest.strip_prefix('%') {
+            out.push('%');
+            rest = after;
+            continue;
+        }
+        let end = rest
+            .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | ' ' | '#' | '.'))
+            .unwrap_or(rest.len());
+        let (spec, tail) = rest.split_at(end);
+        let tail = tail
+            .strip_prefix("I64")
+            .or_else(|| tail.strip_prefix(['l', 'h']))
+            .unwrap_or(tail);
+        let Some(kind @ ('s' | 'd' | 'i' | 'u' | 'o' | 'x' | 'X')) = tail.chars().next() else {
+            return Err(SqlError::new(
+                2787,
+                format!("Invalid format specification: '%{rest}'."),
+            ));
+        };
+        rest = &tail[1..];
+        let argument = args.next();
+        if let Some((i, value)) = argument
+            && !fits(kind, value)
+        {
+            return Err(SqlError::new(
+                2786,
+                format!(
+                    "The data type of substitution parameter {} does not match the expected type of \
+                     the format specification.",
+                    i + 1
+                ),
+            ));
+        }
+        let text = placeholder(kind, argument.map(|(_, value)| value), spec);
+        out.push_str(&pad(&text, spec));
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Whether a placeholder takes a value of this kind; NULL fits everywhere.
+fn fits(kind: char, value: &Value) -> bool {
+    match value {
+        Value::Str(_) => kind == 's',
+        Value::Int(_) => kind != 's',
+        _ => true,
+    }
+}
+
+fn placeholder(kind: char, value: Option<&Value>, spec: &str) -> String {
+    match (kind, value) {
+        (_, None | Some(Value::Null)) => "(null)".to_owned(),
+        ('s', Some(Value::Str(s))) => {
+            let precision = spec.split_once('.').and_then(|(_, p)| p.parse().ok());
+            to_string(s)
+                .chars()
+                .take(precision.unwrap_or(usize::MAX))
+                .collect()
+        }
+        (kind, Some(value)) => {
+            let n = int(value);
+            match kind {
+                'u' => (n as u32).to_string(),
+                'o' => format!("{:o}", n as u32),
+                'x' => format!("{:x}", n as u32),
+                'X' => format!("{:X}", n as u32),
+                _ if spec.contains('+') && n >= 0 => format!("+{n}"),
+                _ => n.to_string(),
+            }
+        }
+    }
+}
+
+fn pad(text: &str, spec: &str) -> String {
+    let flags = spec.split('.').next().unwrap_or("");
+    let width: usize = flags
+        .trim_start_matches(['-', '+', ' ', '#'])
+        .parse()
+        .unwrap_or(0);
+    let width = width.min(2048);
+    if flags.contains('-') {
+        format!("{text:<width$}")
+    } else if flags.trim_start_matches(['+', ' ', '#']).starts_with('0') {
+        format!("{text:0>width$}")
+    } else {
+        format!("{text:>width$}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::text as shown;
+    use super::super::testing::{call, n, t};
+
+    #[test]
+    fn placeholders_are_filled_in() {
+        assert_eq!(
+            shown(call(
+                "FORMATMESSAGE",
+                &[t("%s has %05d%% %x %-4s|"), t("a"), n(42), n(255), t("b")]
+            )),
+            "a has 00042% ff b   |"
+        );
+        assert_eq!(call("FORMATMESSAGE", &[t("%q")]).unwrap_err().number, 2787);
+    }
+}

@@ -1,0 +1,110 @@
+//! Numbers and the texts that stand for them: STR, ISNUMERIC.
+
+use super::sig::{DEFAULT, any_null, arity, float, int, sig, text};
+use super::{Arg, Function, Host, Signature};
+use crate::error::SqlResult;
+use crate::value::number_text::parse_float;
+use crate::value::{DataType, Value};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "STR",
+        bind: bind_str,
+        eval: str_of,
+        date_part: false,
+    },
+    Function {
+        name: "ISNUMERIC",
+        bind: bind_isnumeric,
+        eval: isnumeric,
+        date_part: false,
+    },
+];
+
+fn bind_str(args: &[Arg]) -> SqlResult<Signature> {
+    arity("STR", args, 1, 3)?;
+    let params = [DataType::Float, DataType::Int, DataType::Int];
+    sig(
+        DataType::varchar(8000, DEFAULT),
+        params.into_iter().take(args.len()).collect(),
+    )
+}
+
+/// Right-aligned in ten characters by default; asterisks when the whole part does not fit.
+fn str_of(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let length = args.get(1).map_or(10, int);
+    let decimals = args.get(2).map_or(0, int);
+    if any_null(args) || !(1..=8000).contains(&length) || decimals < 0 {
+        return Ok(Value::Null);
+    }
+    let length = length as usize;
+    let value = float(&args[0]);
+    let whole = format!("{:.0}", value.trunc()).len();
+    let room = length.saturating_sub(whole + 1);
+    let shown = format!("{value:.*}", (decimals.min(16) as usize).min(room));
+    if shown.len() > length {
+        return Ok(Value::text(&"*".repeat(length)));
+    }
+    Ok(Value::text(&format!("{shown:>length$}")))
+}
+
+fn bind_isnumeric(args: &[Arg]) -> SqlResult<Signature> {
+    arity("ISNUMERIC", args, 1, 1)?;
+    let ty = &args[0].ty;
+    sig(
+        DataType::Int,
+        vec![if ty.is_numeric() {
+            ty.clone()
+        } else {
+            text(&args[0])
+        }],
+    )
+}
+
+/// Text that any numeric type takes is numeric; that includes currency signs, thousands separators
+/// and a lone sign or point.
+fn isnumeric(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let numeric = match &args[0] {
+        Value::Null => false,
+        Value::Str(s) => {
+            let shown = String::from_utf16_lossy(s);
+            let shown = shown.trim();
+            let money: String = shown
+                .chars()
+                .filter(|c| !matches!(c, ',' | '$' | '€' | '£'))
+                .collect();
+            let lone = matches!(money.as_str(), "+" | "-" | "." | "");
+            !shown.is_empty() && (lone || parse_float(&money).is_some())
+        }
+        _ => true,
+    };
+    Ok(Value::Int(i64::from(numeric)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::text as shown;
+    use super::super::testing::{call, n, t};
+    use super::*;
+
+    #[test]
+    fn numbers_as_text() {
+        assert_eq!(
+            shown(call("STR", &[Value::Float(123.45), n(6), n(1)])),
+            " 123.5"
+        );
+        assert_eq!(shown(call("STR", &[n(5)])), "         5");
+        assert_eq!(shown(call("STR", &[n(12345), n(3)])), "***");
+    }
+
+    #[test]
+    fn texts_that_are_numbers() {
+        for (text, expected) in [("1e5", 1), ("$1,000", 1), ("abc", 0), ("", 0), ("-", 1)] {
+            assert_eq!(
+                call("ISNUMERIC", &[t(text)]).unwrap(),
+                n(expected),
+                "{text}"
+            );
+        }
+    }
+}
