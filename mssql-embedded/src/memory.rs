@@ -96,7 +96,16 @@ pub fn heap_bytes(value: &Value) -> usize {
     match value {
         Value::Str(text) => text.len() * 2,
         Value::Bytes(bytes) => bytes.len(),
-        _ => 0,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => 0,
     }
 }
 
@@ -105,7 +114,18 @@ pub fn row_bytes(row: &[Value]) -> usize {
     let own = |value: &Value| match value {
         Value::Str(text) if Arc::strong_count(text) == 1 => text.len() * 2,
         Value::Bytes(bytes) if Arc::strong_count(bytes) == 1 => bytes.len(),
-        _ => 0,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => 0,
     };
     std::mem::size_of_val(row) + row.iter().map(own).sum::<usize>()
 }

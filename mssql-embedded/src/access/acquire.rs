@@ -115,7 +115,7 @@ impl Access<'_, '_> {
             // READPAST does not step over pages: learn.microsoft.com/sql/t-sql/queries/hints-transact-sql-table
             let patience = match patience {
                 Patience::Skip => Patience::Wait,
-                other => other,
+                other @ (Patience::Wait | Patience::Fail) => other,
             };
             if let Acquired::Held { grip, waited, .. } =
                 self.acquire(&page, page_mode, span, patience)?

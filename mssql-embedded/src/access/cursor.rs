@@ -220,7 +220,7 @@ impl Cursor {
             ReadLock::Snapshot(seq) => Some(Some(seq)),
             ReadLock::Update if self.mode.qualify_first => Some(Some(CommitSeq::MAX)),
             ReadLock::Update if !self.mode.hold => a.txn.snapshot.map(Some),
-            _ => None,
+            ReadLock::Shared | ReadLock::Update | ReadLock::Exclusive => None,
         }
     }
 

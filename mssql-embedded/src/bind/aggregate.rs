@@ -156,7 +156,11 @@ impl<'a> Binder<'a> {
             Clause::Rule => Err(SqlError::unsupported(
                 "an aggregate in a constraint or default",
             )),
-            _ => Ok(()),
+            Clause::Other
+            | Clause::Select
+            | Clause::Having
+            | Clause::OrderBy
+            | Clause::WindowArg => Ok(()),
         }
     }
 

@@ -76,7 +76,21 @@ impl<'a> Binder<'a> {
                     let ty = DataType::varchar(30, self.ctx.database.collation);
                     bound.push(Ex::new(Scalar::Const(Value::text(part)), ty, false));
                 }
-                _ => bound.push(self.bind_expr(arg)?),
+                ExprKind::Literal(_)
+                | ExprKind::Variable(_)
+                | ExprKind::GlobalVariable(_)
+                | ExprKind::Column(_)
+                | ExprKind::Binary(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Call(_)
+                | ExprKind::Cast { .. }
+                | ExprKind::Convert { .. }
+                | ExprKind::SimpleCase { .. }
+                | ExprKind::SearchedCase { .. }
+                | ExprKind::Iif { .. }
+                | ExprKind::Subquery(_)
+                | ExprKind::Collate(..)
+                | ExprKind::AtTimeZone(..) => bound.push(self.bind_expr(arg)?),
             }
         }
         Ok(bound)
@@ -88,9 +102,10 @@ impl<'a> Binder<'a> {
             .iter()
             .map(|ex| Arg {
                 ty: ex.ty.clone(),
-                constant: match &ex.expr {
-                    Scalar::Const(value) => Some(value.clone()),
-                    _ => None,
+                constant: if let Scalar::Const(value) = &ex.expr {
+                    Some(value.clone())
+                } else {
+                    None
                 },
             })
             .collect();

@@ -41,10 +41,10 @@ pub(super) fn operands(
     yield_constant(&mut left, &right.ty);
     yield_constant(&mut right, &left.ty);
     unify_collation(&mut left, &mut right, operation)?;
-    let ty = match common_type(&left.ty, &right.ty)? {
-        DataType::Null => DataType::Int,
-        ty => ty,
-    };
+    let mut ty = common_type(&left.ty, &right.ty)?;
+    if ty == DataType::Null {
+        ty = DataType::Int;
+    }
     Ok((coerce(left, &ty)?, coerce(right, &ty)?, ty))
 }
 

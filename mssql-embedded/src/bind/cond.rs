@@ -29,7 +29,15 @@ impl<'a> Binder<'a> {
                 for part in [a, b] {
                     match self.bind_part(part, filters)? {
                         Cond::Or(more) => list.extend(more),
-                        one => list.push(one),
+                        one @ (Cond::Const(_)
+                        | Cond::And(_)
+                        | Cond::Not(_)
+                        | Cond::Compare { .. }
+                        | Cond::IsNull(_)
+                        | Cond::InList { .. }
+                        | Cond::Like { .. }
+                        | Cond::Exists(_)
+                        | Cond::Quantified { .. }) => list.push(one),
                     }
                 }
                 Ok(Cond::Or(list))
@@ -237,7 +245,15 @@ pub(super) fn all(list: Vec<Cond>) -> Cond {
         match cond {
             Cond::And(more) => flat.extend(more),
             Cond::Const(Some(true)) => {}
-            one => flat.push(one),
+            one @ (Cond::Const(_)
+            | Cond::Or(_)
+            | Cond::Not(_)
+            | Cond::Compare { .. }
+            | Cond::IsNull(_)
+            | Cond::InList { .. }
+            | Cond::Like { .. }
+            | Cond::Exists(_)
+            | Cond::Quantified { .. }) => flat.push(one),
         }
     }
     match flat.len() {
@@ -248,9 +264,10 @@ pub(super) fn all(list: Vec<Cond>) -> Cond {
 }
 
 fn not(cond: Cond) -> Cond {
-    match cond {
-        Cond::Not(inner) => *inner,
-        other => Cond::Not(Box::new(other)),
+    if let Cond::Not(inner) = cond {
+        *inner
+    } else {
+        Cond::Not(Box::new(cond))
     }
 }
 

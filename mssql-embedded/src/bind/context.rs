@@ -202,7 +202,33 @@ pub fn bind_statement<'a>(ctx: &'a BindContext<'a>, statement: &'a StmtKind) -> 
         StmtKind::Insert(insert) => BoundKind::Insert(binder.bind_insert(insert)?),
         StmtKind::Update(update) => BoundKind::Update(binder.bind_update(update)?),
         StmtKind::Delete(delete) => BoundKind::Delete(binder.bind_delete(delete)?),
-        _ => {
+        StmtKind::Block(_)
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::TryCatch { .. }
+        | StmtKind::Throw(_)
+        | StmtKind::RaisError { .. }
+        | StmtKind::Print(_)
+        | StmtKind::WaitFor { .. }
+        | StmtKind::Declare(_)
+        | StmtKind::SetVariable { .. }
+        | StmtKind::SetOption(_)
+        | StmtKind::Exec(_)
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint => {
             return Err(SqlError::internal(
                 "binding a statement other than SELECT or DML",
             ));

@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
                 .bind_spec(spec, super::set_op::bare(), QueryUse::Closed)
                 .map(|b| b.query),
             QueryBody::Nested(inner) => self.bind_nested(inner, QueryUse::Closed),
-            _ => Err(SqlError::unsupported(
+            QueryBody::SetOp { .. } | QueryBody::Values(_) => Err(SqlError::unsupported(
                 "a set operator other than UNION ALL in a recursive query",
             )),
         };
@@ -247,7 +247,9 @@ impl<'a> Binder<'a> {
             TableSource::Join { left, right, .. } => {
                 self.source_mentions(left, name) || self.source_mentions(right, name)
             }
-            _ => false,
+            TableSource::Variable { .. }
+            | TableSource::OpenJson { .. }
+            | TableSource::Function { .. } => false,
         }
     }
 }

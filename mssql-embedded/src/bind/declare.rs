@@ -50,7 +50,32 @@ fn statement(map: &mut VariableMap, stmt: &Stmt, database: &Database) -> SqlResu
             statements(map, handler, database)
         }
         StmtKind::Declare(list) => list.iter().try_for_each(|d| declare(map, d, database)),
-        _ => Ok(()),
+        StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::Throw(_)
+        | StmtKind::RaisError { .. }
+        | StmtKind::Print(_)
+        | StmtKind::WaitFor { .. }
+        | StmtKind::SetVariable { .. }
+        | StmtKind::SetOption(_)
+        | StmtKind::Exec(_)
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Select(_)
+        | StmtKind::Insert(_)
+        | StmtKind::Update(_)
+        | StmtKind::Delete(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint => Ok(()),
     }
 }
 

@@ -200,7 +200,15 @@ impl<'a> Binder<'a> {
                 1,
                 "Subqueries are not allowed in this context. Only scalar expressions are allowed.",
             )),
-            _ => Ok(()),
+            Clause::Other
+            | Clause::Select
+            | Clause::Where
+            | Clause::On
+            | Clause::Having
+            | Clause::OrderBy
+            | Clause::WindowArg
+            | Clause::Set
+            | Clause::Output => Ok(()),
         }
     }
 
@@ -311,17 +319,27 @@ fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {
         UnaryOp::BitNot if !(ty.is_integer() || matches!(ty, DataType::Bit)) => {
             return refused("'~'");
         }
-        UnaryOp::Minus => match &expr {
-            Scalar::Const(v) if !v.is_null() => match negate(v, &ty) {
-                Ok(v) => Scalar::Const(v),
-                Err(_) => Scalar::Negate(Box::new(expr), ty.clone()),
-            },
-            _ => Scalar::Negate(Box::new(expr), ty.clone()),
-        },
-        UnaryOp::BitNot => match &expr {
-            Scalar::Const(v) if !v.is_null() => Scalar::Const(bit_not(v, &ty)?),
-            _ => Scalar::BitNot(Box::new(expr), ty.clone()),
-        },
+        UnaryOp::Minus => {
+            if let Scalar::Const(v) = &expr
+                && !v.is_null()
+            {
+                match negate(v, &ty) {
+                    Ok(v) => Scalar::Const(v),
+                    Err(_) => Scalar::Negate(Box::new(expr), ty.clone()),
+                }
+            } else {
+                Scalar::Negate(Box::new(expr), ty.clone())
+            }
+        }
+        UnaryOp::BitNot => {
+            if let Scalar::Const(v) = &expr
+                && !v.is_null()
+            {
+                Scalar::Const(bit_not(v, &ty)?)
+            } else {
+                Scalar::BitNot(Box::new(expr), ty.clone())
+            }
+        }
     };
     Ok(Ex {
         expr,

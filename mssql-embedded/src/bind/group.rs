@@ -57,9 +57,10 @@ impl<'a> Binder<'a> {
                      reference.",
                 ));
             }
-            let slot = match &key.expr {
-                Scalar::Slot { slot, .. } => *slot,
-                _ => self.scope().allocate(1),
+            let slot = if let Scalar::Slot { slot, .. } = &key.expr {
+                *slot
+            } else {
+                self.scope().allocate(1)
             };
             bound.push((key.expr, key.ty, slot));
         }

@@ -120,14 +120,20 @@ pub(super) fn add_index(
         keys,
         include: Vec::new(),
         filter: None,
-        ignore_dup_key: option(|o| match o {
-            IndexOption::IgnoreDupKey(on) => Some(*on),
-            _ => None,
+        ignore_dup_key: option(|o| {
+            if let IndexOption::IgnoreDupKey(on) = o {
+                Some(*on)
+            } else {
+                None
+            }
         })
         .unwrap_or(false),
-        allow_page_locks: option(|o| match o {
-            IndexOption::AllowPageLocks(on) => Some(*on),
-            _ => None,
+        allow_page_locks: option(|o| {
+            if let IndexOption::AllowPageLocks(on) = o {
+                Some(*on)
+            } else {
+                None
+            }
         })
         .unwrap_or(true),
         name: spec.name,

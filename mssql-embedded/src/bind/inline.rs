@@ -134,8 +134,11 @@ impl<'a> Binder<'a> {
     /// The columns that a merged query offers; `None` when one of them is not a column of its tables.
     fn merged_columns(&mut self, items: &[Item], mark: &Mark) -> Option<Vec<SourceColumn>> {
         let level = self.scopes.len() - 1;
-        let column = |item: &Item| match &item.ex.expr {
-            Scalar::Slot { level: l, slot } if *l == level && *slot >= mark.width => {
+        let column = |item: &Item| {
+            if let Scalar::Slot { level: l, slot } = &item.ex.expr
+                && *l == level
+                && *slot >= mark.width
+            {
                 Some(SourceColumn {
                     name: item.name.clone(),
                     ty: item.ex.ty.clone(),
@@ -144,8 +147,9 @@ impl<'a> Binder<'a> {
                     slot: *slot,
                     coll: item.ex.coll,
                 })
+            } else {
+                None
             }
-            _ => None,
         };
         items.iter().map(column).collect()
     }

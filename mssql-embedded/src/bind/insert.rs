@@ -305,8 +305,9 @@ fn identity_given(table: &TableDef, insert: &InsertStmt, values: usize) -> Optio
 
 /// The type of an output; an untyped NULL converts to everything.
 fn output_type(query: &Query, i: usize) -> DataType {
-    match &query.output[i] {
-        Scalar::Const(Value::Null) => DataType::Null,
-        _ => query.columns[i].ty.clone(),
+    if let Scalar::Const(Value::Null) = &query.output[i] {
+        DataType::Null
+    } else {
+        query.columns[i].ty.clone()
     }
 }

@@ -62,7 +62,17 @@ impl<'a> Binder<'a> {
                     ),
                 )
             }
-            _ => return Ok(None),
+            Condition::And(..)
+            | Condition::Or(..)
+            | Condition::Not(_)
+            | Condition::Compare(..)
+            | Condition::Quantified { .. }
+            | Condition::IsNull { .. }
+            | Condition::Between { .. }
+            | Condition::InList { .. }
+            | Condition::InQuery { .. }
+            | Condition::Like { .. }
+            | Condition::Exists(_) => return Ok(None),
         };
         let (node, columns) = members;
         let (Node::Values { base, .. } | Node::Derived { base, .. }) = node else {

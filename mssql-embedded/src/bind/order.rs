@@ -128,7 +128,21 @@ impl<'a> Binder<'a> {
                 }
                 Ok(Named::Item(first))
             }
-            _ => Ok(Named::Expression),
+            ExprKind::Literal(_)
+            | ExprKind::Variable(_)
+            | ExprKind::GlobalVariable(_)
+            | ExprKind::Column(_)
+            | ExprKind::Binary(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Call(_)
+            | ExprKind::Cast { .. }
+            | ExprKind::Convert { .. }
+            | ExprKind::SimpleCase { .. }
+            | ExprKind::SearchedCase { .. }
+            | ExprKind::Iif { .. }
+            | ExprKind::Subquery(_)
+            | ExprKind::Collate(..)
+            | ExprKind::AtTimeZone(..) => Ok(Named::Expression),
         }
     }
 

@@ -182,7 +182,9 @@ impl<'a> Binder<'a> {
         let depth = self.scopes.len();
         let built = match &query.body {
             QueryBody::Select(spec) => self.bind_spec(spec, query, QueryUse::Part)?,
-            _ => Built::plain(self.bind_combined(query, QueryUse::Part)?),
+            QueryBody::SetOp { .. } | QueryBody::Nested(_) | QueryBody::Values(_) => {
+                Built::plain(self.bind_combined(query, QueryUse::Part)?)
+            }
         };
         self.scopes.truncate(depth);
         if !built.assign.is_empty() {
@@ -311,7 +313,27 @@ fn into_of(body: &QueryBody) -> Option<&ObjectName> {
 pub(super) fn slots(level: usize, node: &Node, count: usize) -> Vec<Scalar> {
     let base = match node {
         Node::Values { base, .. } | Node::Concat { base, .. } | Node::Set { base, .. } => *base,
-        _ => 0,
+        Node::Once
+        | Node::Scan(_)
+        | Node::LocalScan(_)
+        | Node::SystemView { .. }
+        | Node::OpenJson { .. }
+        | Node::StringSplit { .. }
+        | Node::Derived { .. }
+        | Node::Recursive { .. }
+        | Node::Working { .. }
+        | Node::Filter { .. }
+        | Node::Loop { .. }
+        | Node::Hash(_)
+        | Node::Full { .. }
+        | Node::Compute { .. }
+        | Node::Group(_)
+        | Node::Window { .. }
+        | Node::Distinct { .. }
+        | Node::Sort { .. }
+        | Node::Top { .. }
+        | Node::Offset { .. }
+        | Node::ForJson { .. } => 0,
     };
     (base..base + count)
         .map(|slot| Scalar::Slot { level, slot })
@@ -341,6 +363,14 @@ pub(super) fn is_json(output: &Scalar) -> bool {
             "JSON_QUERY" | "JSON_MODIFY" | "JSON_MODIFY(JSON)"
         ),
         Scalar::Subquery(query) => matches!(query.root, Node::ForJson { .. }),
-        _ => false,
+        Scalar::Const(_)
+        | Scalar::Variable(_)
+        | Scalar::Slot { .. }
+        | Scalar::Arith { .. }
+        | Scalar::Negate(..)
+        | Scalar::BitNot(..)
+        | Scalar::Cast { .. }
+        | Scalar::Case { .. }
+        | Scalar::Coalesce(_) => false,
     }
 }

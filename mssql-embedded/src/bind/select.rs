@@ -145,7 +145,11 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Built> {
         let (output, columns): (Vec<Scalar>, Vec<ColumnMeta>) = match use_ {
             QueryUse::Exists | QueryUse::Member(_) => (Vec::new(), Vec::new()),
-            _ => parts
+            QueryUse::Statement
+            | QueryUse::Value
+            | QueryUse::Derived
+            | QueryUse::Closed
+            | QueryUse::Part => parts
                 .items
                 .into_iter()
                 .map(|item| {
@@ -179,26 +183,24 @@ impl<'a> Binder<'a> {
 
     /// The conjuncts of a condition, those of the form `column IN (…)` also as joins.
     pub(super) fn bind_conjuncts(&mut self, cond: &'a Condition) -> SqlResult<Vec<Conjunct>> {
-        match cond {
-            Condition::And(a, b) => {
-                let mut list = self.bind_conjuncts(a)?;
-                list.extend(self.bind_conjuncts(b)?);
-                Ok(list)
-            }
-            other => {
-                let as_join = match self.may_bind_twice() {
-                    true => self.in_as_join(other)?,
-                    false => None,
-                };
-                let cond = match as_join {
-                    Some(_) => self.in_two_forms(|b| b.bind_cond(other))?,
-                    None => self.bind_cond(other)?,
-                };
-                Ok(match cond {
-                    Cond::And(parts) => parts.into_iter().map(Conjunct::from).collect(),
-                    cond => vec![Conjunct { cond, as_join }],
-                })
-            }
+        if let Condition::And(a, b) = cond {
+            let mut list = self.bind_conjuncts(a)?;
+            list.extend(self.bind_conjuncts(b)?);
+            Ok(list)
+        } else {
+            let as_join = match self.may_bind_twice() {
+                true => self.in_as_join(cond)?,
+                false => None,
+            };
+            let cond = match as_join {
+                Some(_) => self.in_two_forms(|b| b.bind_cond(cond))?,
+                None => self.bind_cond(cond)?,
+            };
+            Ok(if let Cond::And(parts) = cond {
+                parts.into_iter().map(Conjunct::from).collect()
+            } else {
+                vec![Conjunct { cond, as_join }]
+            })
         }
     }
 
@@ -256,9 +258,14 @@ fn wishes(level: usize, order: &[SortKey], reshaped: bool) -> Option<Vec<(usize,
     }
     order
         .iter()
-        .map(|key| match &key.expr {
-            Scalar::Slot { level: l, slot } if *l == level => Some((*slot, key.descending)),
-            _ => None,
+        .map(|key| {
+            if let Scalar::Slot { level: l, slot } = &key.expr
+                && *l == level
+            {
+                Some((*slot, key.descending))
+            } else {
+                None
+            }
         })
         .collect()
 }

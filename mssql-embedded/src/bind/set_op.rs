@@ -178,7 +178,10 @@ pub(super) fn union_all<'q>(body: &'q QueryBody, operands: &mut Vec<&'q QueryBod
             union_all(left, operands);
             union_all(right, operands);
         }
-        other => operands.push(other),
+        other @ (QueryBody::Select(_)
+        | QueryBody::SetOp { .. }
+        | QueryBody::Nested(_)
+        | QueryBody::Values(_)) => operands.push(other),
     }
 }
 
@@ -200,9 +203,10 @@ pub(super) fn unify(
         let mut list: Vec<Ex> = queries
             .iter_mut()
             .map(|q| {
-                let ty = match &q.output[i] {
-                    Scalar::Const(crate::value::Value::Null) => DataType::Null,
-                    _ => q.columns[i].ty.clone(),
+                let ty = if let Scalar::Const(crate::value::Value::Null) = &q.output[i] {
+                    DataType::Null
+                } else {
+                    q.columns[i].ty.clone()
                 };
                 Ex {
                     coll: strength(&q.output[i]),
@@ -235,9 +239,10 @@ pub(super) fn unify(
 }
 
 fn strength(output: &Scalar) -> Coercibility {
-    match output {
-        Scalar::Slot { .. } => Coercibility::Implicit,
-        _ => Coercibility::Default,
+    if let Scalar::Slot { .. } = output {
+        Coercibility::Implicit
+    } else {
+        Coercibility::Default
     }
 }
 

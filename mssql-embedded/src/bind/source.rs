@@ -187,7 +187,29 @@ impl<'a> Binder<'a> {
         let default = self.ctx.database.collation;
         let strength = |i: usize| match &node {
             Node::Derived { query, .. } => output_coercibility(query, i, default),
-            _ => Coercibility::Implicit,
+            Node::Once
+            | Node::Values { .. }
+            | Node::Scan(_)
+            | Node::LocalScan(_)
+            | Node::SystemView { .. }
+            | Node::OpenJson { .. }
+            | Node::StringSplit { .. }
+            | Node::Recursive { .. }
+            | Node::Working { .. }
+            | Node::Filter { .. }
+            | Node::Loop { .. }
+            | Node::Hash(_)
+            | Node::Full { .. }
+            | Node::Compute { .. }
+            | Node::Group(_)
+            | Node::Window { .. }
+            | Node::Distinct { .. }
+            | Node::Sort { .. }
+            | Node::Top { .. }
+            | Node::Offset { .. }
+            | Node::Concat { .. }
+            | Node::Set { .. }
+            | Node::ForJson { .. } => Coercibility::Implicit,
         };
         let columns = columns
             .into_iter()

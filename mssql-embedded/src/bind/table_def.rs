@@ -82,7 +82,10 @@ pub fn table_def_from_ast(
     let taken = all.iter().any(|(k, _)| match &k.kind {
         ConstraintKind::Unique { clustered, .. } => *clustered == Some(true),
         ConstraintKind::Index(index) => index.clustered,
-        _ => false,
+        ConstraintKind::PrimaryKey { .. }
+        | ConstraintKind::Check(..)
+        | ConstraintKind::ForeignKey { .. }
+        | ConstraintKind::Default { .. } => false,
     });
     for (constraint, column) in all {
         refuse_null_key(&table, constraint, columns, database)?;

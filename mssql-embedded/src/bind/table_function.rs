@@ -121,7 +121,17 @@ impl<'a> Binder<'a> {
                 match flag.expr {
                     Scalar::Const(Value::Int(n)) => (text, separator, n == 1),
                     Scalar::Const(Value::Null) => (text, separator, false),
-                    _ => {
+                    Scalar::Const(_)
+                    | Scalar::Variable(_)
+                    | Scalar::Slot { .. }
+                    | Scalar::Arith { .. }
+                    | Scalar::Negate(..)
+                    | Scalar::BitNot(..)
+                    | Scalar::Cast { .. }
+                    | Scalar::Call { .. }
+                    | Scalar::Case { .. }
+                    | Scalar::Coalesce(_)
+                    | Scalar::Subquery(_) => {
                         return Err(SqlError::new(
                             8748,
                             "The enable_ordinal argument of STRING_SPLIT only supports constant \

@@ -132,9 +132,12 @@ impl<'a> Binder<'a> {
             }
             TableSource::Named { name, alias, .. } => {
                 is(alias)
-                    || match target {
-                        DmlTarget::Named(wanted, _) if !by_alias => self.same_table(name, wanted),
-                        _ => false,
+                    || if let DmlTarget::Named(wanted, _) = target
+                        && !by_alias
+                    {
+                        self.same_table(name, wanted)
+                    } else {
+                        false
                     }
             }
             TableSource::Variable { name, alias } => {

@@ -46,7 +46,24 @@ fn integer_width(ty: &DataType) -> Option<u8> {
         DataType::SmallInt => Some(2),
         DataType::Int => Some(4),
         DataType::BigInt => Some(8),
-        _ => None,
+        DataType::Null
+        | DataType::Bit
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => None,
     }
 }
 
@@ -87,9 +104,32 @@ pub(super) fn same_representation(from: &DataType, to: &DataType) -> bool {
         (DataType::Char(_, a) | DataType::VarChar(_, a), DataType::VarChar(_, b)) => {
             a.is_utf8() <= b.is_utf8() && fits(from.length(), to.length())
         }
-        _ => match (integer_width(from), integer_width(to)) {
+        (
+            DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => match (integer_width(from), integer_width(to)) {
             (Some(a), Some(b)) => a <= b,
-            _ => false,
+            (None, _) | (_, None) => false,
         },
     }
 }

@@ -68,7 +68,15 @@ impl<'a> Binder<'a> {
                      or aggregate.",
                 ));
             }
-            _ => {
+            Clause::Other
+            | Clause::Where
+            | Clause::On
+            | Clause::GroupBy
+            | Clause::Having
+            | Clause::AggregateArg
+            | Clause::Set
+            | Clause::Output
+            | Clause::Rule => {
                 return Err(SqlError::with(
                     4108,
                     15,

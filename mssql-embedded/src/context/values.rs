@@ -63,12 +63,13 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
 
 /// @@IDENTITY and SCOPE_IDENTITY() are NUMERIC(38, 0).
 fn as_identity(value: &Value) -> Value {
-    match value {
-        Value::Int(n) => Value::Decimal {
+    if let Value::Int(n) = value {
+        Value::Decimal {
             units: i128::from(*n),
             scale: 0,
-        },
-        _ => Value::Null,
+        }
+    } else {
+        Value::Null
     }
 }
 
@@ -86,6 +87,33 @@ fn caught(value: SessionValue, core: &Core) -> Value {
         SessionValue::ErrorProcedure if !error.procedure.is_empty() => {
             Value::text(&error.procedure)
         }
-        _ => Value::Null,
+        SessionValue::RowCount
+        | SessionValue::RowCountBig
+        | SessionValue::TranCount
+        | SessionValue::LastError
+        | SessionValue::Identity
+        | SessionValue::ScopeIdentity
+        | SessionValue::Spid
+        | SessionValue::Version
+        | SessionValue::ServerName
+        | SessionValue::ServiceName
+        | SessionValue::NestLevel
+        | SessionValue::ContextInfo
+        | SessionValue::ProcId
+        | SessionValue::LockTimeout
+        | SessionValue::Options
+        | SessionValue::DateFirst
+        | SessionValue::Language
+        | SessionValue::MaxPrecision
+        | SessionValue::TextSize
+        | SessionValue::MicrosoftVersion
+        | SessionValue::XactState
+        | SessionValue::ErrorProcedure
+        | SessionValue::UserName
+        | SessionValue::LoginName
+        | SessionValue::OriginalLogin
+        | SessionValue::AppName
+        | SessionValue::HostName
+        | SessionValue::TransactionId => Value::Null,
     }
 }

@@ -86,10 +86,13 @@ impl Aggregate {
         match self {
             Self::Count | Self::CountBig if *ty == DataType::Null => refused(),
             Self::Count | Self::CountBig => Ok(ty.clone()),
-            Self::Min | Self::Max => match ty {
-                DataType::Bit | DataType::Null => refused(),
-                _ => Ok(ty.clone()),
-            },
+            Self::Min | Self::Max => {
+                if let DataType::Bit | DataType::Null = ty {
+                    refused()
+                } else {
+                    Ok(ty.clone())
+                }
+            }
             Self::StringAgg if ty.is_string() => Ok(ty.clone()),
             Self::StringAgg if ty.is_binary() => refused(),
             Self::StringAgg => Ok(DataType::nvarchar(4000, Collation::SqlLatin1CiAs)),
@@ -97,9 +100,27 @@ impl Aggregate {
             Self::Sum | Self::Avg => Ok(match ty {
                 DataType::TinyInt | DataType::SmallInt => DataType::Int,
                 DataType::Real => DataType::Float,
-                _ => ty.clone(),
+                DataType::Null
+                | DataType::Bit
+                | DataType::Int
+                | DataType::BigInt
+                | DataType::Decimal { .. }
+                | DataType::Float
+                | DataType::Char(..)
+                | DataType::VarChar(..)
+                | DataType::NChar(..)
+                | DataType::NVarChar(..)
+                | DataType::Binary(_)
+                | DataType::VarBinary(_)
+                | DataType::UniqueIdentifier
+                | DataType::Date
+                | DataType::Time(_)
+                | DataType::SmallDateTime
+                | DataType::DateTime
+                | DataType::DateTime2(_)
+                | DataType::DateTimeOffset(_) => ty.clone(),
             }),
-            _ => Ok(DataType::Float),
+            Self::Stdev | Self::StdevP | Self::Var | Self::VarP => Ok(DataType::Float),
         }
     }
 
@@ -124,7 +145,7 @@ impl Aggregate {
                     DataType::varchar(8000, collation)
                 }
             }
-            _ => ty.clone(),
+            (Self::Sum | Self::Avg | Self::Min | Self::Max, _) => ty.clone(),
         }
     }
 }
@@ -164,10 +185,12 @@ impl Accumulator {
             Aggregate::Sum | Aggregate::Avg => State::Exact(0),
             Aggregate::Min | Aggregate::Max => State::Extreme(Value::Null),
             Aggregate::StringAgg => State::Text(Vec::new()),
-            _ => State::Spread {
-                mean: 0.0,
-                squares: 0.0,
-            },
+            Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
+                State::Spread {
+                    mean: 0.0,
+                    squares: 0.0,
+                }
+            }
         };
         Self {
             function,
@@ -182,7 +205,11 @@ impl Accumulator {
     pub fn kept_bytes(&self, args: &[Value]) -> usize {
         match &self.state {
             State::Text(_) => args.iter().map(heap_bytes).sum(),
-            _ => 0,
+            State::Count
+            | State::Exact(_)
+            | State::Float(_)
+            | State::Extreme(_)
+            | State::Spread { .. } => 0,
         }
     }
 
@@ -238,7 +265,12 @@ impl Accumulator {
                     ));
                 }
             }
-            _ => {}
+            (State::Count, _) => {}
+            (State::Exact(_) | State::Float(_) | State::Spread { .. } | State::Text(_), _) => {
+                return Err(SqlError::internal(
+                    "an aggregate of a value of another type",
+                ));
+            }
         }
         Ok(())
     }

@@ -39,18 +39,18 @@ fn code(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
 }
 
 fn char_of(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    Ok(match &args[0] {
-        Value::Int(n) => {
-            u8::try_from(*n).map_or(Value::Null, |b| Value::Str([cp1252_unit(b)].into()))
-        }
-        _ => Value::Null,
+    Ok(if let Value::Int(n) = &args[0] {
+        u8::try_from(*n).map_or(Value::Null, |b| Value::Str([cp1252_unit(b)].into()))
+    } else {
+        Value::Null
     })
 }
 
 fn nchar_of(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    Ok(match &args[0] {
-        Value::Int(n) => u16::try_from(*n).map_or(Value::Null, |u| Value::Str([u].into())),
-        _ => Value::Null,
+    Ok(if let Value::Int(n) = &args[0] {
+        u16::try_from(*n).map_or(Value::Null, |u| Value::Str([u].into()))
+    } else {
+        Value::Null
     })
 }
 

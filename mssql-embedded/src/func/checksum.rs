@@ -42,9 +42,12 @@ fn bind(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn eval(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    let one = |value: &Value| match value {
-        Value::Int(n) => *n as u32,
-        _ => i32::MAX as u32,
+    let one = |value: &Value| {
+        if let Value::Int(n) = value {
+            *n as u32
+        } else {
+            i32::MAX as u32
+        }
     };
     let (first, rest) = (args.first().map_or(0, one), args.get(1..).unwrap_or(&[]));
     let sum = rest

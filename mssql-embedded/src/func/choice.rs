@@ -62,9 +62,12 @@ fn bind_choose(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn choose(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    let chosen = match &args[0] {
-        Value::Int(n) if *n >= 1 => args.get(*n as usize),
-        _ => None,
+    let chosen = if let Value::Int(n) = &args[0]
+        && *n >= 1
+    {
+        args.get(*n as usize)
+    } else {
+        None
     };
     Ok(chosen.cloned().unwrap_or(Value::Null))
 }

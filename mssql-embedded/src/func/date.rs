@@ -5,6 +5,7 @@ use super::{Arg, Function, Host, SessionValue, Signature};
 use crate::error::{SqlError, SqlResult};
 use crate::value::date_part::{self, DatePart};
 use crate::value::datetime::Moment;
+use crate::value::facts::Family;
 use crate::value::{DataType, Value, text};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -112,10 +113,10 @@ fn now(host: &mut dyn Host, signature: &Signature, _: &[Value]) -> SqlResult<Val
 
 /// The date type an argument is read as: its own, DATETIME for numbers, `for_text` for text.
 pub(super) fn date_type(arg: &Arg, for_text: DataType) -> DataType {
-    match &arg.ty {
-        ty if ty.is_datetime() => ty.clone(),
-        ty if ty.is_string() => for_text,
-        _ => DataType::DateTime,
+    match arg.ty.facts().family {
+        Family::OldDate | Family::Date | Family::Time | Family::NewDate => arg.ty.clone(),
+        Family::Text => for_text,
+        Family::Exact | Family::Float | Family::Binary | Family::Guid => DataType::DateTime,
     }
 }
 
@@ -182,9 +183,10 @@ fn datediff(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResul
         return Ok(Value::Null);
     };
     let count = date_part::diff(part_value(&args[0]), from, to);
-    let fits = match signature.ret {
-        DataType::Int => i32::try_from(count).is_ok(),
-        _ => i64::try_from(count).is_ok(),
+    let fits = if let DataType::Int = signature.ret {
+        i32::try_from(count).is_ok()
+    } else {
+        i64::try_from(count).is_ok()
     };
     if fits {
         return Ok(Value::Int(count as i64));
@@ -213,9 +215,10 @@ fn bind_part(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
 }
 
 fn date_first(host: &dyn Host) -> i32 {
-    match host.session_value(SessionValue::DateFirst) {
-        Value::Int(n) => n as i32,
-        _ => 7,
+    if let Value::Int(n) = host.session_value(SessionValue::DateFirst) {
+        n as i32
+    } else {
+        7
     }
 }
 

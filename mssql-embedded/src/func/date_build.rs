@@ -292,7 +292,25 @@ fn bind_offset(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     let scale = match &args[0].ty {
         DataType::DateTimeOffset(n) | DataType::DateTime2(n) => *n,
         DataType::DateTime => 3,
-        _ => 7,
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime => 7,
     };
     let zone = if args[1].ty.is_string() {
         args[1].ty.clone()
@@ -317,7 +335,17 @@ fn minutes(value: &Value) -> SqlResult<i16> {
                 .filter(|_| signed)
                 .and_then(|p| p.offset)
         }
-        _ => None,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => None,
     };
     found.ok_or_else(|| {
         SqlError::new(
@@ -328,16 +356,17 @@ fn minutes(value: &Value) -> SqlResult<i16> {
 }
 
 fn switch_offset(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    match &args[0] {
-        Value::DateTimeOffset { days, ticks, .. } if !args[1].is_null() => {
-            let offset = minutes(&args[1])?;
-            Ok(Value::DateTimeOffset {
-                days: *days,
-                ticks: *ticks,
-                offset,
-            })
-        }
-        _ => Ok(Value::Null),
+    if let Value::DateTimeOffset { days, ticks, .. } = &args[0]
+        && !args[1].is_null()
+    {
+        let offset = minutes(&args[1])?;
+        Ok(Value::DateTimeOffset {
+            days: *days,
+            ticks: *ticks,
+            offset,
+        })
+    } else {
+        Ok(Value::Null)
     }
 }
 
@@ -360,9 +389,10 @@ mod tests {
         let typed: Vec<_> = args
             .iter()
             .map(|v| {
-                let ty = match v {
-                    Value::Int(_) => DataType::Int,
-                    _ => DataType::varchar(50, super::super::sig::DEFAULT),
+                let ty = if let Value::Int(_) = v {
+                    DataType::Int
+                } else {
+                    DataType::varchar(50, super::super::sig::DEFAULT)
                 };
                 (v.clone(), ty)
             })

@@ -27,10 +27,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn bind_hashbytes(args: &[Arg]) -> SqlResult<Signature> {
     arity("HASHBYTES", args, 2, 2)?;
     let ty = &args[1].ty;
-    let input = match ty {
-        DataType::Null => DataType::varchar(1, DEFAULT),
-        ty if ty.is_string() || ty.is_binary() => ty.clone(),
-        ty => return Err(errors::invalid_argument(ty, 2, "hashbytes")),
+    let input = if *ty == DataType::Null {
+        DataType::varchar(1, DEFAULT)
+    } else if ty.is_string() || ty.is_binary() {
+        ty.clone()
+    } else {
+        return Err(errors::invalid_argument(ty, 2, "hashbytes"));
     };
     let algorithm = DataType::varchar(30, DEFAULT);
     sig(
@@ -47,7 +49,16 @@ fn hashbytes(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
         Value::Bytes(b) => b.to_vec(),
         Value::Str(s) if ty.is_unicode() => text::nvarchar_bytes(s),
         Value::Str(s) => text::varchar_bytes(s, ty.collation().unwrap_or(DEFAULT)),
-        _ => return Ok(Value::Null),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => return Ok(Value::Null),
     };
     let digest = match text::to_string(units(&args[0]))
         .to_ascii_uppercase()
@@ -77,9 +88,10 @@ mod tests {
     use super::*;
 
     fn hex(value: &Value) -> String {
-        match value {
-            Value::Bytes(b) => b.iter().map(|b| format!("{b:02x}")).collect(),
-            other => panic!("{other:?}"),
+        if let Value::Bytes(b) = value {
+            b.iter().map(|b| format!("{b:02x}")).collect()
+        } else {
+            panic!("{value:?}")
         }
     }
 

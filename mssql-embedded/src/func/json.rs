@@ -63,9 +63,10 @@ fn bind_isjson(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn isjson(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    Ok(match &args[0] {
-        Value::Str(s) => Value::Int(i64::from(json::is_json(s))),
-        _ => Value::Null,
+    Ok(if let Value::Str(s) = &args[0] {
+        Value::Int(i64::from(json::is_json(s)))
+    } else {
+        Value::Null
     })
 }
 
@@ -122,10 +123,13 @@ fn exists(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
 fn bind_modify(args: &[Arg]) -> SqlResult<Signature> {
     arity("JSON_MODIFY", args, 3, 3)?;
     let ty = text(&args[0]);
-    let new = match &args[2].ty {
-        DataType::Null => DataType::varchar(1, DEFAULT),
-        ty if ty.is_numeric() || *ty == DataType::Bit => ty.clone(),
-        _ => text(&args[2]),
+    let new = &args[2].ty;
+    let new = if *new == DataType::Null {
+        DataType::varchar(1, DEFAULT)
+    } else if new.is_numeric() || *new == DataType::Bit {
+        new.clone()
+    } else {
+        text(&args[2])
     };
     sig(max_like(&ty), vec![ty, path_type(), new])
 }
@@ -138,7 +142,15 @@ fn modify(signature: &Signature, args: &[Value], raw: bool) -> SqlResult<Value> 
     let written = match &args[2] {
         Value::Null | Value::Str(_) => args[2].clone(),
         Value::Bit(b) => Value::text(if *b { "true" } else { "false" }),
-        number => cast(
+        number @ (Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => cast(
             number,
             ty,
             &DataType::varchar(60, DEFAULT),
@@ -146,10 +158,12 @@ fn modify(signature: &Signature, args: &[Value], raw: bool) -> SqlResult<Value> 
             CastMode::Explicit,
         )?,
     };
-    let new = match &written {
-        Value::Null => NewValue::Null,
-        written if raw || !ty.is_string() => NewValue::Raw(units(written)),
-        written => NewValue::Text(units(written)),
+    let new = if written.is_null() {
+        NewValue::Null
+    } else if raw || !ty.is_string() {
+        NewValue::Raw(units(&written))
+    } else {
+        NewValue::Text(units(&written))
     };
     let changed = json::modify(s, &JsonPath::parse(path)?, new)?;
     Ok(Value::Str(changed.into()))

@@ -23,7 +23,27 @@ fn bind_message(args: &[Arg]) -> SqlResult<Signature> {
         .map(|a| match &a.ty {
             ty if ty.is_integer() => ty.clone(),
             DataType::Bit => DataType::Int,
-            _ => text(a),
+            DataType::Null
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_) => text(a),
         })
         .collect();
     sig(DataType::nvarchar(2048, DEFAULT), params)
@@ -95,7 +115,16 @@ fn fits(kind: char, value: &Value) -> bool {
     match value {
         Value::Str(_) => kind == 's',
         Value::Int(_) => kind != 's',
-        _ => true,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => true,
     }
 }
 

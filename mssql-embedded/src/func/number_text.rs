@@ -76,7 +76,16 @@ fn isnumeric(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value
             let lone = matches!(money.as_str(), "+" | "-" | "." | "");
             !shown.is_empty() && (lone || parse_float(&money).is_some())
         }
-        _ => true,
+        Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => true,
     };
     Ok(Value::Int(i64::from(numeric)))
 }

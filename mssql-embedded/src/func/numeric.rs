@@ -68,7 +68,15 @@ fn abs(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Val
         Value::Int(n) => *n < 0,
         Value::Decimal { units, .. } => *units < 0,
         Value::Float(f) => *f < 0.0,
-        _ => false,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => false,
     };
     if negative {
         negate(&args[0], &signature.ret)
@@ -86,7 +94,15 @@ fn sign(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
         },
         Value::Float(f) if *f == 0.0 => Value::Float(0.0),
         Value::Float(f) => Value::Float(f.signum()),
-        other => other.clone(),
+        other @ (Value::Null
+        | Value::Bit(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => other.clone(),
     })
 }
 
@@ -94,9 +110,10 @@ fn sign(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
 fn whole(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     arity(name, args, 1, 1)?;
     let ty = number(&args[0], 1, name)?;
-    let ret = match &ty {
-        DataType::Decimal { precision, .. } => DataType::decimal(*precision, 0),
-        other => other.clone(),
+    let ret = if let DataType::Decimal { precision, .. } = &ty {
+        DataType::decimal(*precision, 0)
+    } else {
+        ty.clone()
     };
     sig(ret, vec![ty])
 }
@@ -112,7 +129,16 @@ fn ceiling(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> 
             }
         }
         Value::Float(f) => Value::Float(f.ceil()),
-        other => other.clone(),
+        other @ (Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => other.clone(),
     })
 }
 
@@ -123,7 +149,16 @@ fn floor(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
             scale: 0,
         },
         Value::Float(f) => Value::Float(f.floor()),
-        other => other.clone(),
+        other @ (Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => other.clone(),
     })
 }
 
@@ -162,7 +197,15 @@ fn round(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<V
             }
         }
         Value::Float(f) => Ok(Value::Float(round_float(*f, digits, cut))),
-        other => Ok(other.clone()),
+        other @ (Value::Null
+        | Value::Bit(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => Ok(other.clone()),
     }
 }
 
@@ -195,9 +238,10 @@ fn round_float(f: f64, digits: i64, cut: bool) -> f64 {
 fn bind_power(args: &[Arg]) -> SqlResult<Signature> {
     arity("POWER", args, 2, 2)?;
     let ty = number(&args[0], 1, "power")?;
-    let ret = match &ty {
-        DataType::Decimal { scale, .. } => DataType::decimal(38, *scale),
-        other => other.clone(),
+    let ret = if let DataType::Decimal { scale, .. } = &ty {
+        DataType::decimal(38, *scale)
+    } else {
+        ty.clone()
     };
     sig(ret, vec![ty, DataType::Float])
 }
@@ -230,9 +274,10 @@ fn power(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<V
 fn angle(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     arity(name, args, 1, 1)?;
     let ty = number(&args[0], 1, name)?;
-    let ret = match &ty {
-        DataType::Decimal { .. } => DataType::decimal(38, 18),
-        other => other.clone(),
+    let ret = if let DataType::Decimal { .. } = &ty {
+        DataType::decimal(38, 18)
+    } else {
+        ty.clone()
     };
     sig(ret, vec![ty])
 }

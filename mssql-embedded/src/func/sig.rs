@@ -53,11 +53,24 @@ pub(super) fn text(arg: &Arg) -> DataType {
     match &arg.ty {
         DataType::Binary(n) => DataType::varchar(*n, DEFAULT),
         DataType::VarBinary(length) => DataType::VarChar(*length, DEFAULT),
-        ty if ty.is_string() => ty.clone(),
-        DataType::Null => DataType::varchar(1, DEFAULT),
-        DataType::Bit => DataType::varchar(1, DEFAULT),
-        ty if ty.is_integer() => DataType::varchar(20, DEFAULT),
-        _ => DataType::varchar(48, DEFAULT),
+        DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..) => arg.ty.clone(),
+        DataType::Null | DataType::Bit => DataType::varchar(1, DEFAULT),
+        DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => {
+            DataType::varchar(20, DEFAULT)
+        }
+        DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => DataType::varchar(48, DEFAULT),
     }
 }
 
@@ -67,7 +80,25 @@ pub(super) fn variable(ty: &DataType) -> DataType {
         DataType::Char(n, c) => DataType::varchar(*n, *c),
         DataType::NChar(n, c) => DataType::nvarchar(*n, *c),
         DataType::Binary(n) => DataType::VarBinary(Length::Limited(*n)),
-        other => other.clone(),
+        other @ (DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::VarChar(..)
+        | DataType::NVarChar(..)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)) => other.clone(),
     }
 }
 
@@ -101,23 +132,31 @@ pub(super) fn collation(types: &[&DataType]) -> Collation {
 /// 8116 for types that are not numbers.
 pub(super) fn number(arg: &Arg, position: usize, function: &str) -> SqlResult<DataType> {
     match &arg.ty {
-        ty if ty.is_numeric() => Ok(match ty {
-            DataType::Real => DataType::Float,
-            DataType::TinyInt | DataType::SmallInt => DataType::Int,
-            other => other.clone(),
-        }),
-        DataType::Bit | DataType::Null => Ok(DataType::Int),
-        ty if ty.is_string() => Ok(DataType::Float),
-        ty => Err(errors::invalid_argument(ty, position, function)),
+        DataType::Null | DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int => {
+            Ok(DataType::Int)
+        }
+        DataType::BigInt | DataType::Decimal { .. } => Ok(arg.ty.clone()),
+        DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..) => Ok(DataType::Float),
+        DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => Err(errors::invalid_argument(&arg.ty, position, function)),
     }
 }
 
 /// The text of a character value; empty for anything else, which casts have ruled out.
 pub(super) fn units(value: &Value) -> &[u16] {
-    match value {
-        Value::Str(s) => s,
-        _ => &[],
-    }
+    if let Value::Str(s) = value { s } else { &[] }
 }
 
 /// The number of an integer value; zero for anything else, which casts have ruled out.
@@ -125,16 +164,22 @@ pub(super) fn int(value: &Value) -> i64 {
     match value {
         Value::Int(n) => *n,
         Value::Bit(b) => i64::from(*b),
-        _ => 0,
+        Value::Null
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => 0,
     }
 }
 
 /// The number of a floating-point value; zero for anything else, which casts have ruled out.
 pub(super) fn float(value: &Value) -> f64 {
-    match value {
-        Value::Float(f) => *f,
-        _ => 0.0,
-    }
+    if let Value::Float(f) = value { *f } else { 0.0 }
 }
 
 /// Whether any argument is NULL.

@@ -27,9 +27,10 @@ fn bind_soundex(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn soundex(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    Ok(match &args[0] {
-        Value::Str(s) => Value::text(&soundex_code(s)),
-        _ => Value::Null,
+    Ok(if let Value::Str(s) = &args[0] {
+        Value::text(&soundex_code(s))
+    } else {
+        Value::Null
     })
 }
 

@@ -86,9 +86,10 @@ fn unary(name: &str, args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn map(args: &[Value], f: impl Fn(&[u16]) -> Vec<u16>) -> SqlResult<Value> {
-    match &args[0] {
-        Value::Str(s) => Ok(Value::Str(f(s).into())),
-        _ => Ok(Value::Null),
+    if let Value::Str(s) = &args[0] {
+        Ok(Value::Str(f(s).into()))
+    } else {
+        Ok(Value::Null)
     }
 }
 
@@ -156,9 +157,10 @@ fn bind_len(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn eval_len(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
-    match &args[0] {
-        Value::Str(s) => Ok(Value::Int(len(s, param_collation(signature, 0)) as i64)),
-        _ => Ok(Value::Null),
+    if let Value::Str(s) = &args[0] {
+        Ok(Value::Int(len(s, param_collation(signature, 0)) as i64))
+    } else {
+        Ok(Value::Null)
     }
 }
 
@@ -173,7 +175,15 @@ fn data_length(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlRe
         Value::Null => Value::Null,
         Value::Str(s) => Value::Int(byte_len(s, ty) as i64),
         Value::Bytes(b) => Value::Int(b.len() as i64),
-        _ => Value::Int(i64::from(ty.max_length())),
+        Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => Value::Int(i64::from(ty.max_length())),
     })
 }
 
@@ -196,16 +206,40 @@ fn shortened(ty: DataType, length: &Arg) -> DataType {
         DataType::VarBinary(Length::Limited(n)) => {
             DataType::VarBinary(Length::Limited(n.min(length)))
         }
-        other => other,
+        other @ (DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)) => other,
     }
 }
 
 fn bind_substring(args: &[Arg]) -> SqlResult<Signature> {
     arity("SUBSTRING", args, 3, 3)?;
-    let ty = match &args[0].ty {
-        ty if ty.is_string() || ty.is_binary() => ty.clone(),
-        DataType::Null => DataType::varchar(1, DEFAULT),
-        ty => return Err(errors::invalid_argument(ty, 1, "substring")),
+    let ty = &args[0].ty;
+    let ty = if ty.is_string() || ty.is_binary() {
+        ty.clone()
+    } else if *ty == DataType::Null {
+        DataType::varchar(1, DEFAULT)
+    } else {
+        return Err(errors::invalid_argument(ty, 1, "substring"));
     };
     let ret = shortened(variable(&ty), &args[2]);
     sig(ret, vec![ty, DataType::BigInt, DataType::BigInt])
@@ -235,7 +269,16 @@ fn substring(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
             let (from, to) = (from.min(b.len()), to.min(b.len()));
             Value::Bytes(b[from..to.max(from)].into())
         }
-        _ => Value::Null,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => Value::Null,
     })
 }
 

@@ -21,7 +21,24 @@ fn bind(args: &[Arg]) -> SqlResult<Signature> {
         DataType::DateTimeOffset(n) | DataType::DateTime2(n) => *n,
         DataType::DateTime => 3,
         DataType::SmallDateTime => 0,
-        other => return Err(errors::invalid_argument(other, 1, AT_TIME_ZONE)),
+        other @ (DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)) => return Err(errors::invalid_argument(other, 1, AT_TIME_ZONE)),
     };
     if !args[1].ty.is_string() {
         return Err(errors::invalid_argument(&args[1].ty, 2, AT_TIME_ZONE));

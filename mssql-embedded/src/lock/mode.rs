@@ -124,7 +124,7 @@ impl Mode {
             Strength::X | Strength::SchM => true,
             Strength::U | Strength::UIX => row.strength <= Strength::U && row.gap <= Gap::Shared,
             Strength::S | Strength::SIX => row.strength <= Strength::S && row.gap <= Gap::Shared,
-            _ => false,
+            Strength::Null | Strength::SchS | Strength::IS | Strength::IX => false,
         }
     }
 
@@ -197,7 +197,7 @@ fn gaps_compatible(a: Gap, b: Gap) -> bool {
     match (a, b) {
         (Gap::None, _) | (_, Gap::None) => true,
         (Gap::Exclusive, _) | (_, Gap::Exclusive) => false,
-        (a, b) => a == b,
+        (Gap::Shared | Gap::Insert, _) => a == b,
     }
 }
 
@@ -212,7 +212,7 @@ fn combine_strength(a: Strength, b: Strength) -> Strength {
         (IX, S) => SIX,
         (IX, U) => UIX,
         (U, SIX) => UIX,
-        (_, other) => other,
+        (IX | S | U | SIX | UIX, other) => other,
     }
 }
 

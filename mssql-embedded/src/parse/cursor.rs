@@ -1,5 +1,10 @@
 //! The parser's position in the tokens, and the small steps every grammar file is made of.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use std::collections::HashSet;
 
 use super::errors;

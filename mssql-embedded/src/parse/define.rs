@@ -1,5 +1,10 @@
 //! CREATE, ALTER and TRUNCATE: the choice by object type, and the small ones.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::errors;
 use super::stmt::Place;

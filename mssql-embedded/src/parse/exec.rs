@@ -1,5 +1,10 @@
 //! EXEC of procedures and of text, and EXECUTE AS.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::token::Tok;
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, Expr, ExprKind, Literal, StmtKind};

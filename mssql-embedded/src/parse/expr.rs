@@ -3,6 +3,11 @@
 //! T-SQL has three levels: `~`; then `*`, `/`, `%`; then `+`, `-`, `&`, `^`, `|`. A sign takes a whole
 //! product as its operand, so `-a * b` is `-(a * b)` and `6.0 / -2 * 3` is `6.0 / (-(2 * 3))`.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::token::Tok;
 use crate::ast::{BinaryOp, Expr, ExprKind, QueryBody, UnaryOp};

@@ -1,5 +1,10 @@
 //! Names, types and the values of literal tokens.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::errors;
 use super::token::{Tok, Token};

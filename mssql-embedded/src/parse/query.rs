@@ -1,5 +1,10 @@
 //! SELECT: CTEs, query expressions, set operators, ORDER BY, OFFSET, FOR JSON.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
@@ -363,7 +368,7 @@ fn set_op(op: SetOp, all: bool, left: QueryBody, right: QueryBody) -> QueryBody 
 fn first_top(body: &QueryBody) -> Option<&Top> {
     match body {
         QueryBody::Select(spec) => spec.top.as_ref(),
-        _ => None,
+        QueryBody::SetOp { .. } | QueryBody::Nested(_) | QueryBody::Values(_) => None,
     }
 }
 

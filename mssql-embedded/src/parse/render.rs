@@ -189,7 +189,20 @@ fn operand(out: &mut String, expr: &Expr, outer: BinaryOp, right: bool) {
     let wrap = match &expr.kind {
         ExprKind::Binary(inner, ..) if right => product(outer) || !product(*inner),
         ExprKind::Binary(inner, ..) => product(outer) && !product(*inner),
-        _ => false,
+        ExprKind::Literal(_)
+        | ExprKind::Variable(_)
+        | ExprKind::GlobalVariable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Unary(..)
+        | ExprKind::Call(_)
+        | ExprKind::Cast { .. }
+        | ExprKind::Convert { .. }
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::SearchedCase { .. }
+        | ExprKind::Iif { .. }
+        | ExprKind::Subquery(_)
+        | ExprKind::Collate(..)
+        | ExprKind::AtTimeZone(..) => false,
     };
     if wrap {
         out.push('(');
@@ -232,11 +245,14 @@ fn call(out: &mut String, call: &Call) {
         if i > 0 {
             out.push(',');
         }
-        match &arg.kind {
-            ExprKind::Column(part) if i == 0 && date_part && part.parts.len() == 1 => {
-                out.push_str(&part.parts[0].name.to_lowercase());
-            }
-            _ => value(out, arg),
+        if let ExprKind::Column(part) = &arg.kind
+            && i == 0
+            && date_part
+            && part.parts.len() == 1
+        {
+            out.push_str(&part.parts[0].name.to_lowercase());
+        } else {
+            value(out, arg)
         }
     }
     out.push(')');
@@ -347,7 +363,14 @@ fn is_or(condition: &Condition) -> bool {
         Condition::Or(..) => true,
         Condition::InList { list, negated, .. } => list.len() > 1 && !negated,
         Condition::Between { negated, .. } => *negated,
-        _ => false,
+        Condition::And(..)
+        | Condition::Not(_)
+        | Condition::Compare(..)
+        | Condition::Quantified { .. }
+        | Condition::IsNull { .. }
+        | Condition::InQuery { .. }
+        | Condition::Like { .. }
+        | Condition::Exists(_) => false,
     }
 }
 

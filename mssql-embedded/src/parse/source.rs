@@ -1,5 +1,10 @@
 //! Table sources: names, derived tables, OPENJSON, functions and joins.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
@@ -43,7 +48,7 @@ impl Parser<'_> {
             let mut right = self.nested(Self::source_primary)?;
             let on = match kind {
                 JoinKind::Cross | JoinKind::CrossApply | JoinKind::OuterApply => None,
-                _ => {
+                JoinKind::Inner | JoinKind::Left | JoinKind::Right | JoinKind::Full => {
                     if !self.kw("ON") {
                         right = self.nested(|p| p.joins(right))?;
                     }

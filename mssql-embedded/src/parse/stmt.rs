@@ -1,5 +1,10 @@
 //! Batches, statement lists and the choice of statement by its first word.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many tokens a rule expects a few"
+)]
+
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;

@@ -82,7 +82,35 @@ impl Module {
     pub fn text_of(&self, stmt: &Stmt) -> &str {
         let end = match &stmt.kind {
             StmtKind::If { then: body, .. } | StmtKind::While { body, .. } => body.pos.offset,
-            _ => stmt.end,
+            StmtKind::Block(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::TryCatch { .. }
+            | StmtKind::Throw(_)
+            | StmtKind::RaisError { .. }
+            | StmtKind::Print(_)
+            | StmtKind::WaitFor { .. }
+            | StmtKind::Declare(_)
+            | StmtKind::SetVariable { .. }
+            | StmtKind::SetOption(_)
+            | StmtKind::Exec(_)
+            | StmtKind::BeginTran(_)
+            | StmtKind::Commit { .. }
+            | StmtKind::Rollback(_)
+            | StmtKind::SaveTran(_)
+            | StmtKind::Use(_)
+            | StmtKind::Select(_)
+            | StmtKind::Insert(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::Ddl(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert
+            | StmtKind::Kill(_)
+            | StmtKind::Checkpoint => stmt.end,
         };
         let range = stmt.pos.offset as usize..end as usize;
         self.text.get(range).unwrap_or_default().trim_end()

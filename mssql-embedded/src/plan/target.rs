@@ -44,7 +44,26 @@ impl Node {
                 left.let_target_qualify_first();
                 right.let_target_qualify_first();
             }
-            _ => {}
+            Self::Once
+            | Self::Values { .. }
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Filter { .. }
+            | Self::Hash(_)
+            | Self::Full { .. }
+            | Self::Group(_)
+            | Self::Window { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Offset { .. }
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => {}
         }
     }
 }

@@ -128,7 +128,20 @@ impl Scalar {
                         .zip(w)
                         .all(|(a, b)| a.0.same(&b.0) && a.1.same(&b.1))
             }
-            _ => false,
+            (
+                Self::Const(_)
+                | Self::Variable(_)
+                | Self::Slot { .. }
+                | Self::Arith { .. }
+                | Self::Negate(..)
+                | Self::BitNot(..)
+                | Self::Cast { .. }
+                | Self::Call { .. }
+                | Self::Case { .. }
+                | Self::Coalesce(_)
+                | Self::Subquery(_),
+                _,
+            ) => false,
         }
     }
 }
@@ -249,7 +262,19 @@ impl Cond {
                         _ => false,
                     }
             }
-            _ => false,
+            (
+                Self::Const(_)
+                | Self::And(_)
+                | Self::Or(_)
+                | Self::Not(_)
+                | Self::Compare { .. }
+                | Self::IsNull(_)
+                | Self::InList { .. }
+                | Self::Like { .. }
+                | Self::Exists(_)
+                | Self::Quantified { .. },
+                _,
+            ) => false,
         }
     }
 }
@@ -323,7 +348,17 @@ impl Node {
                 left.each_slot(f);
                 right.each_slot(f);
             }
-            _ => self.each_slot_above(f),
+            Self::Filter { .. }
+            | Self::Loop { .. }
+            | Self::Hash(_)
+            | Self::Full { .. }
+            | Self::Compute { .. }
+            | Self::Group(_)
+            | Self::Window { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Top { .. }
+            | Self::Offset { .. } => self.each_slot_above(f),
         }
     }
 
@@ -367,7 +402,21 @@ impl Node {
                     fetch.each_slot(f);
                 }
             }
-            _ => {}
+            Self::Once
+            | Self::Values { .. }
+            | Self::Scan(_)
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Loop { .. }
+            | Self::Distinct { .. }
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => {}
         }
         self.inputs().into_iter().for_each(|n| n.each_slot(f));
     }
@@ -385,7 +434,19 @@ impl Node {
             Self::Loop { left, right, .. } | Self::Full { left, right, .. } => vec![left, right],
             Self::Hash(join) => vec![&join.left, &join.right],
             Self::Group(group) => vec![&group.input],
-            _ => Vec::new(),
+            Self::Once
+            | Self::Values { .. }
+            | Self::Scan(_)
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => Vec::new(),
         }
     }
 
@@ -405,7 +466,19 @@ impl Node {
                 vec![&mut join.left, &mut join.right]
             }
             Self::Group(group) => vec![&mut group.input],
-            _ => Vec::new(),
+            Self::Once
+            | Self::Values { .. }
+            | Self::Scan(_)
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => Vec::new(),
         }
     }
 }

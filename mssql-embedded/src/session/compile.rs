@@ -146,12 +146,11 @@ pub fn bind_parameter(
                 temporaries: crate::catalog::TemporaryTables::none(),
                 choices: None,
             };
-            match bind_scalars(&context, &[expr])?.kind {
-                BoundKind::Scalars(list) => {
-                    let value = constant(&list[0].expr)?;
-                    Some(cast(&value, &list[0].ty, &ty, None, CastMode::Assign)?)
-                }
-                _ => None,
+            if let BoundKind::Scalars(list) = bind_scalars(&context, &[expr])?.kind {
+                let value = constant(&list[0].expr)?;
+                Some(cast(&value, &list[0].ty, &ty, None, CastMode::Assign)?)
+            } else {
+                None
             }
         }
     };

@@ -30,17 +30,43 @@ pub fn of(kind: &StmtKind) -> Vec<&Expr> {
         StmtKind::Exec(exec) => exec_exprs(exec),
         StmtKind::Insert(insert) => match &insert.source {
             crate::ast::InsertSource::Exec(exec) => exec_exprs(exec),
-            _ => Vec::new(),
+            crate::ast::InsertSource::Values(_)
+            | crate::ast::InsertSource::Query(_)
+            | crate::ast::InsertSource::DefaultValues => Vec::new(),
         },
         StmtKind::SetOption(option) => option_exprs(option),
-        _ => Vec::new(),
+        StmtKind::Block(_)
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::TryCatch { .. }
+        | StmtKind::Throw(_)
+        | StmtKind::SetVariable { .. }
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Select(_)
+        | StmtKind::Update(_)
+        | StmtKind::Delete(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint => Vec::new(),
     }
 }
 
 fn exec_exprs(exec: &crate::ast::ExecStmt) -> Vec<&Expr> {
     match &exec.target {
         ExecTarget::Text(pieces) => pieces.iter().collect(),
-        _ => exec.args.iter().filter_map(|a| a.value.as_ref()).collect(),
+        ExecTarget::Procedure(_) | ExecTarget::Variable(_) => {
+            exec.args.iter().filter_map(|a| a.value.as_ref()).collect()
+        }
     }
 }
 
@@ -54,6 +80,11 @@ fn option_exprs(option: &SetOption) -> Vec<&Expr> {
         SetOption::DeadlockPriority(DeadlockPriority::Level(_) | DeadlockPriority::Variable(_)) => {
             Vec::new()
         }
-        _ => Vec::new(),
+        SetOption::Switch(..)
+        | SetOption::IdentityInsert(..)
+        | SetOption::IsolationLevel(_)
+        | SetOption::DateFormat(_)
+        | SetOption::Language(_)
+        | SetOption::Statistics => Vec::new(),
     }
 }

@@ -9,10 +9,22 @@ pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> 
     let text = match value {
         Value::Str(s) => String::from_utf16_lossy(s),
         Value::Null => String::new(),
-        other => match cast(other, ty, &target, None, CastMode::Explicit)? {
-            Value::Str(s) => String::from_utf16_lossy(&s),
-            _ => String::new(),
-        },
+        other @ (Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => {
+            if let Value::Str(s) = cast(other, ty, &target, None, CastMode::Explicit)? {
+                String::from_utf16_lossy(&s)
+            } else {
+                String::new()
+            }
+        }
     };
     Ok(if text.len() > limit {
         text.chars().take(limit).collect()

@@ -74,7 +74,25 @@ pub(super) fn take_identity(def: &TableDef, identity: Option<&mut Identity>) -> 
         DataType::TinyInt => 255,
         DataType::SmallInt => i64::from(i16::MAX),
         DataType::Int => i64::from(i32::MAX),
-        _ => i64::MAX,
+        DataType::Null
+        | DataType::Bit
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => i64::MAX,
     };
     identity
         .take()

@@ -137,7 +137,7 @@ fn after(prefix: &[u8]) -> Bound<Vec<u8>> {
     match successor(prefix) {
         Bound::Excluded(key) => Bound::Included(key),
         // Every key that is not greater starts with 0xFF bytes only, so nothing follows.
-        _ => Bound::Excluded(vec![0xFF; prefix.len() + 1]),
+        Bound::Included(_) | Bound::Unbounded => Bound::Excluded(vec![0xFF; prefix.len() + 1]),
     }
 }
 
@@ -159,7 +159,15 @@ fn value_text(value: &Value, ty: &DataType) -> String {
             text
         }),
         Value::Guid(bytes) => guid::format(bytes).to_lowercase(),
-        other => {
+        other @ (Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. }) => {
             let to = DataType::nvarchar_max(Collation::SqlLatin1CiAs);
             match cast(other, ty, &to, None, CastMode::Explicit) {
                 Ok(Value::Str(text)) => String::from_utf16_lossy(&text),

@@ -231,7 +231,7 @@ impl<S: BackendSession> Connection<S> {
                 .reset(head.keep_transaction, &mut self.response)
             {
                 RequestEnd::Continue => {}
-                other => return other,
+                other @ (RequestEnd::Attention | RequestEnd::Close) => return other,
             }
         }
         match head.kind {
@@ -241,7 +241,14 @@ impl<S: BackendSession> Connection<S> {
                 Ok(request) => self.session.transaction(request, &mut self.response),
                 Err(error) => self.refuse(&error, DoneKind::Statement),
             },
-            other => {
+            other @ (PacketKind::OldLogin
+            | PacketKind::Response
+            | PacketKind::Attention
+            | PacketKind::BulkLoad
+            | PacketKind::FederatedToken
+            | PacketKind::Login
+            | PacketKind::Sspi
+            | PacketKind::Prelogin) => {
                 let error = SqlError::unsupported(format!("a message of kind {other:?}"));
                 self.refuse(&error, DoneKind::Statement)
             }
@@ -275,7 +282,7 @@ impl<S: BackendSession> Connection<S> {
             };
             match self.session.rpc(call, &mut self.response) {
                 RequestEnd::Continue => {}
-                other => return other,
+                other @ (RequestEnd::Attention | RequestEnd::Close) => return other,
             }
         }
     }

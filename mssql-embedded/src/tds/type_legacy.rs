@@ -26,7 +26,24 @@ pub(super) fn text_substitute(ty: &DataType, version: Version) -> Option<DataTyp
         DataType::Time(_) => 16,
         DataType::DateTime2(_) => 27,
         DataType::DateTimeOffset(_) => 34,
-        _ => return None,
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::SmallDateTime
+        | DataType::DateTime => return None,
     };
     Some(DataType::nvarchar(units, Collation::SqlLatin1CiAs))
 }
@@ -46,7 +63,26 @@ pub(super) fn put_legacy_lob_type(ty: &DataType, in_metadata: bool, out: &mut Ve
     let (token, collation) = match *ty {
         DataType::NVarChar(_, collation) => (0x63, Some(collation)),
         DataType::VarChar(_, collation) => (0x23, Some(collation)),
-        _ => (0x22, None),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::NChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => (0x22, None),
     };
     out.put_u8(token);
     out.put_u32(0x7FFF_FFFF);

@@ -140,7 +140,34 @@ pub(crate) fn put_value(
         (DataType::Binary(_) | DataType::VarBinary(_), Value::Bytes(bytes)) => {
             put_counted(out, |out| out.extend_from_slice(bytes))?;
         }
-        _ => put_date_time(value, ty, out)?,
+        (
+            DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => put_date_time(value, ty, out)?,
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier,
+            _,
+        ) => return Err(Mismatch),
     }
     Ok(())
 }
@@ -156,7 +183,22 @@ fn put_null(ty: &DataType, out: &mut Vec<u8>) {
         | DataType::NVarChar(..)
         | DataType::Binary(_)
         | DataType::VarBinary(_) => out.put_u16(0xFFFF),
-        _ => out.put_u8(0),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => out.put_u8(0),
     }
 }
 
@@ -184,7 +226,24 @@ fn put_text(units: &[u16], ty: &DataType, out: &mut Vec<u8>) -> Result<(), Misma
         DataType::VarChar(_, collation) | DataType::Char(_, collation) => put_counted(out, |out| {
             out.extend_from_slice(&text::varchar_bytes(units, collation))
         }),
-        _ => Err(Mismatch),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => Err(Mismatch),
     }
 }
 

@@ -110,9 +110,28 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
     let ty = common_type(a, b)?;
     if is_bitwise(op) {
         return match ty {
-            DataType::Bit => Ok(Operation::same(ty)),
-            _ if ty.is_integer() => Ok(Operation::same(ty)),
-            _ => Err(errors::incompatible(a, b, word(op))),
+            DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt => Ok(Operation::same(ty)),
+            DataType::Null
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_) => Err(errors::incompatible(a, b, word(op))),
         };
     }
     match ty {
@@ -121,8 +140,26 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
         DataType::Float | DataType::Real if op == BinaryOp::Mod => {
             Err(errors::incompatible(a, b, word(op)))
         }
-        _ if ty.is_numeric() => Ok(Operation::same(ty)),
-        _ => Err(errors::invalid_operand(&ty, word(op))),
+        DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Real
+        | DataType::Float => Ok(Operation::same(ty)),
+        DataType::Null
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => Err(errors::invalid_operand(&ty, word(op))),
     }
 }
 
@@ -188,7 +225,7 @@ fn decimal_operation(op: BinaryOp, a: &DataType, b: &DataType, common: &DataType
             let scale = s1.max(s2);
             decimal_of((p1 - s1).min(p2 - s2) + scale, scale)
         }
-        _ => {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
             let scale = s1.max(s2);
             let precision = scale + whole + 1;
             let scale = if precision > 38 {
@@ -232,7 +269,12 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Va
         (Value::Bit(x), Value::Bit(y)) => Ok(Value::Bit(match op {
             BinaryOp::BitAnd => x & y,
             BinaryOp::BitOr => x | y,
-            _ => x ^ y,
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::BitXor => x ^ y,
         })),
         (Value::Float(x), Value::Float(y)) => float(op, *x, *y, ty),
         (Value::Decimal { units: x, scale: s }, Value::Decimal { units: y, scale: t }) => {
@@ -257,7 +299,20 @@ pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &DataType) -> SqlResult<Va
             Ok(Value::Bytes(joined[..end].into()))
         }
         (Value::DateTime { .. }, Value::DateTime { .. }) => dates(op, a, b, ty),
-        _ => Err(errors::invalid_operand(ty, word(op))),
+        (
+            Value::Bit(_)
+            | Value::Int(_)
+            | Value::Decimal { .. }
+            | Value::Float(_)
+            | Value::Str(_)
+            | Value::Bytes(_)
+            | Value::Guid(_)
+            | Value::Date(_)
+            | Value::Time(_)
+            | Value::DateTime { .. }
+            | Value::DateTimeOffset { .. },
+            _,
+        ) => Err(errors::invalid_operand(ty, word(op))),
     }
 }
 
@@ -285,7 +340,25 @@ pub fn in_range(n: i64, ty: &DataType) -> bool {
         DataType::TinyInt => (0..=255).contains(&n),
         DataType::SmallInt => i16::try_from(n).is_ok(),
         DataType::Int => i32::try_from(n).is_ok(),
-        _ => true,
+        DataType::Null
+        | DataType::Bit
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => true,
     }
 }
 
@@ -296,7 +369,9 @@ fn float(op: BinaryOp, x: f64, y: f64, ty: &DataType) -> SqlResult<Value> {
         BinaryOp::Mul => x * y,
         BinaryOp::Div if y == 0.0 => return Err(errors::divide_by_zero()),
         BinaryOp::Div => x / y,
-        _ => return Err(errors::invalid_operand(ty, word(op))),
+        BinaryOp::Mod | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            return Err(errors::invalid_operand(ty, word(op)));
+        }
     };
     float_result(result, ty)
 }
@@ -328,7 +403,12 @@ fn exact(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), ty: &DataType) ->
         }
         BinaryOp::Div | BinaryOp::Mod if y == 0 => return Err(errors::divide_by_zero()),
         BinaryOp::Div => decimal::divide(x, y, i32::from(scale) - i32::from(s) + i32::from(t)),
-        _ => aligned(op, (x, s), (y, t), scale),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mod
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor => aligned(op, (x, s), (y, t), scale),
     };
     let units = units.filter(|u| decimal::fits(*u, ty.precision()));
     units
@@ -344,7 +424,12 @@ fn aligned(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), scale: u8) -> O
     let units = match op {
         BinaryOp::Add => x.checked_add(y)?,
         BinaryOp::Sub => x.checked_sub(y)?,
-        _ => x.checked_rem(y)?,
+        BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Mod
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor => x.checked_rem(y)?,
     };
     decimal::rescale(units, shared, scale)
 }
@@ -380,7 +465,14 @@ pub fn negate(value: &Value, ty: &DataType) -> SqlResult<Value> {
             scale: *scale,
         }),
         Value::Float(f) => Ok(Value::Float(-f)),
-        _ => Err(errors::invalid_operand(ty, "minus")),
+        Value::Bit(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => Err(errors::invalid_operand(ty, "minus")),
     }
 }
 
@@ -395,7 +487,15 @@ pub fn bit_not(value: &Value, ty: &DataType) -> SqlResult<Value> {
         Value::Int(n) if matches!(ty, DataType::TinyInt) => Ok(Value::Int(!n & 0xFF)),
         Value::Int(n) => Ok(Value::Int(!n)),
         Value::Bit(b) => Ok(Value::Bit(!b)),
-        _ => Err(errors::invalid_operand(ty, "'~'")),
+        Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => Err(errors::invalid_operand(ty, "'~'")),
     }
 }
 

@@ -98,7 +98,26 @@ impl DataType {
             Self::VarChar(Length::Max, _) => "varchar(max)",
             Self::NVarChar(Length::Max, _) => "nvarchar(max)",
             Self::VarBinary(Length::Max) => "varbinary(max)",
-            other => other.name(),
+            Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Real
+            | Self::Float
+            | Self::Char(..)
+            | Self::VarChar(..)
+            | Self::NChar(..)
+            | Self::NVarChar(..)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => self.name(),
         }
     }
 
@@ -115,7 +134,18 @@ impl DataType {
                 }
             }
             Self::Time(n) | Self::DateTime2(n) | Self::DateTimeOffset(n) => format!("{name}({n})"),
-            _ => name.to_owned(),
+            Self::Null
+            | Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Real
+            | Self::Float
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::SmallDateTime
+            | Self::DateTime => name.to_owned(),
         }
     }
 
@@ -235,7 +265,24 @@ impl DataType {
             Self::Char(_, c) | Self::VarChar(_, c) | Self::NChar(_, c) | Self::NVarChar(_, c) => {
                 Some(*c)
             }
-            _ => None,
+            Self::Null
+            | Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Decimal { .. }
+            | Self::Real
+            | Self::Float
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => None,
         }
     }
 
@@ -247,7 +294,24 @@ impl DataType {
             Self::VarChar(n, _) => Self::VarChar(*n, collation),
             Self::NChar(n, _) => Self::NChar(*n, collation),
             Self::NVarChar(n, _) => Self::NVarChar(*n, collation),
-            other => other.clone(),
+            Self::Null
+            | Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Decimal { .. }
+            | Self::Real
+            | Self::Float
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => self.clone(),
         }
     }
 
@@ -257,7 +321,22 @@ impl DataType {
         match self {
             Self::Char(n, _) | Self::NChar(n, _) | Self::Binary(n) => Some(Length::Limited(*n)),
             Self::VarChar(n, _) | Self::NVarChar(n, _) | Self::VarBinary(n) => Some(*n),
-            _ => None,
+            Self::Null
+            | Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Decimal { .. }
+            | Self::Real
+            | Self::Float
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => None,
         }
     }
 
@@ -266,8 +345,25 @@ impl DataType {
         match self {
             Self::Bit => Some((1, 0)),
             Self::Decimal { precision, scale } => Some((*precision, *scale)),
-            _ if self.is_integer() => Some((self.precision(), 0)),
-            _ => None,
+            Self::TinyInt | Self::SmallInt | Self::Int | Self::BigInt => {
+                Some((self.precision(), 0))
+            }
+            Self::Null
+            | Self::Real
+            | Self::Float
+            | Self::Char(..)
+            | Self::VarChar(..)
+            | Self::NChar(..)
+            | Self::NVarChar(..)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::UniqueIdentifier
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => None,
         }
     }
 }

@@ -51,7 +51,26 @@ pub fn format(value: &Value, ty: &DataType, style: Option<i32>) -> SqlResult<Str
         DataType::Time(_) => time.trim_start().to_owned(),
         _ if date.is_empty() || time.is_empty() => format!("{date}{time}"),
         _ if matches!(style, 126 | 127) => format!("{date}T{time}{suffix}"),
-        _ => format!("{date} {time}{suffix}"),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => format!("{date} {time}{suffix}"),
     })
 }
 
@@ -170,7 +189,26 @@ impl Parts<'_> {
                 let digits = format!("{ticks:07}");
                 format!(".{}", &digits[..usize::from(*n)])
             }
-            _ => String::new(),
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_) => String::new(),
         }
     }
 }

@@ -104,7 +104,16 @@ impl DatePart {
             Self::Second => TICKS_PER_SECOND,
             Self::Millisecond => 10_000,
             Self::Microsecond => 10,
-            _ => return None,
+            Self::Year
+            | Self::Quarter
+            | Self::Month
+            | Self::DayOfYear
+            | Self::Day
+            | Self::Week
+            | Self::IsoWeek
+            | Self::Weekday
+            | Self::Nanosecond
+            | Self::TzOffset => return None,
         })
     }
 
@@ -119,7 +128,23 @@ impl DatePart {
                         && matches!(self, Self::Microsecond | Self::Nanosecond))
             }
             DataType::DateTime2(_) => self == Self::TzOffset && function != "datepart",
-            _ => false,
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::DateTimeOffset(_) => false,
         };
         let not_for_function =
             function != "datepart" && matches!(self, Self::TzOffset | Self::IsoWeek);
@@ -158,7 +183,13 @@ pub fn add(part: DatePart, number: i64, value: &Value, ty: &DataType) -> SqlResu
             moment,
             Some(number.saturating_add(50 * number.signum()) / 100),
         ),
-        _ => add_ticks(moment, part.ticks().and_then(|t| t.checked_mul(number))),
+        DatePart::IsoWeek
+        | DatePart::Hour
+        | DatePart::Minute
+        | DatePart::Second
+        | DatePart::Millisecond
+        | DatePart::Microsecond
+        | DatePart::TzOffset => add_ticks(moment, part.ticks().and_then(|t| t.checked_mul(number))),
     };
     let mut moved = moved.ok_or_else(overflow)?;
     if matches!(ty, DataType::Time(_)) {
@@ -205,7 +236,15 @@ pub fn diff(part: DatePart, from: Moment, to: Moment) -> i128 {
         // Weeks begin on Sunday whatever DATEFIRST says.
         DatePart::Week | DatePart::IsoWeek => count(&|m| i64::from(m.days + 1).div_euclid(7)),
         DatePart::Nanosecond => count(&Moment::total_ticks) * 100,
-        _ => match part.ticks() {
+        DatePart::DayOfYear
+        | DatePart::Day
+        | DatePart::Weekday
+        | DatePart::Hour
+        | DatePart::Minute
+        | DatePart::Second
+        | DatePart::Millisecond
+        | DatePart::Microsecond
+        | DatePart::TzOffset => match part.ticks() {
             Some(unit) => count(&|m| m.total_ticks().div_euclid(unit)),
             None => count(&|m| i64::from(m.days)),
         },
@@ -261,7 +300,18 @@ pub fn name(part: DatePart, moment: Moment, ty: &DataType, date_first: i32) -> S
         DatePart::Month => MONTHS[(to_civil(moment.days).1 - 1) as usize].to_owned(),
         DatePart::Weekday => DAYS[weekday(moment.days) as usize].to_owned(),
         DatePart::TzOffset => super::date_format::offset_text(moment.offset),
-        _ => extract(part, moment, ty, date_first).to_string(),
+        DatePart::Year
+        | DatePart::Quarter
+        | DatePart::DayOfYear
+        | DatePart::Day
+        | DatePart::Week
+        | DatePart::IsoWeek
+        | DatePart::Hour
+        | DatePart::Minute
+        | DatePart::Second
+        | DatePart::Millisecond
+        | DatePart::Microsecond
+        | DatePart::Nanosecond => extract(part, moment, ty, date_first).to_string(),
     }
 }
 

@@ -108,7 +108,14 @@ impl Moment {
                 .shifted(offset)
                 .with_offset(offset),
             ),
-            _ => None,
+            Value::Null
+            | Value::Bit(_)
+            | Value::Int(_)
+            | Value::Decimal { .. }
+            | Value::Float(_)
+            | Value::Str(_)
+            | Value::Bytes(_)
+            | Value::Guid(_) => None,
         }
     }
 
@@ -197,11 +204,29 @@ impl Moment {
                     ticks: rounded.ticks,
                 }
             }
-            _ => return Err(errors::explicit_refused(from, to)),
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier => return Err(errors::explicit_refused(from, to)),
         };
-        match value {
-            Value::DateTime { days, .. } if !(0..DAYS_END).contains(&days) => Err(out_of_range()),
-            value => Ok(value),
+        if let Value::DateTime { days, .. } = value
+            && !(0..DAYS_END).contains(&days)
+        {
+            Err(out_of_range())
+        } else {
+            Ok(value)
         }
     }
 

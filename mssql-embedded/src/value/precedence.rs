@@ -6,10 +6,10 @@ use crate::error::SqlResult;
 
 /// How one type becomes another; a bare NULL becomes anything.
 fn conversion(from: &DataType, to: &DataType) -> Conversion {
-    match from {
-        DataType::Null => Conversion::Implicit,
-        _ => from.facts().family.conversion(to.facts().family),
+    if *from == DataType::Null {
+        return Conversion::Implicit;
     }
+    from.facts().family.conversion(to.facts().family)
 }
 
 /// Whether CAST and CONVERT exist between two types (529 otherwise).
@@ -83,7 +83,21 @@ pub fn common_type(a: &DataType, b: &DataType) -> SqlResult<DataType> {
             | DataType::NVarChar(..),
             low,
         ) => text_with_binary(high, low),
-        _ => high.clone(),
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Real
+            | DataType::Float
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::SmallDateTime
+            | DataType::DateTime,
+            _,
+        ) => high.clone(),
     })
 }
 
@@ -92,7 +106,24 @@ fn fraction(scale: u8, other: &DataType) -> u8 {
     match other {
         DataType::Time(n) | DataType::DateTime2(n) | DataType::DateTimeOffset(n) => scale.max(*n),
         DataType::DateTime => scale.max(3),
-        _ => scale,
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::SmallDateTime => scale,
     }
 }
 
@@ -113,8 +144,9 @@ fn common_text(a: &DataType, b: &DataType) -> DataType {
         Length::Limited(n) if fixed && unicode => DataType::NChar(n.min(4000), collation),
         Length::Limited(n) if fixed => DataType::Char(n, collation),
         Length::Limited(n) if unicode => DataType::nvarchar(n.min(4000), collation),
-        length if unicode => DataType::NVarChar(length, collation),
-        length => DataType::VarChar(length, collation),
+        Length::Limited(n) => DataType::varchar(n, collation),
+        Length::Max if unicode => DataType::nvarchar_max(collation),
+        Length::Max => DataType::VarChar(Length::Max, collation),
     }
 }
 

@@ -373,6 +373,13 @@ fn implied(filter: &Cond, conds: &[&Cond]) -> bool {
             (Cond::InList { expr, .. } | Cond::Like { expr, .. }, Cond::IsNull(x)) => expr.same(x),
             (other, _) => other.same(filter),
         }),
-        _ => conds.iter().any(|c| c.same(filter)),
+        Cond::Const(_)
+        | Cond::Or(_)
+        | Cond::Compare { .. }
+        | Cond::IsNull(_)
+        | Cond::InList { .. }
+        | Cond::Like { .. }
+        | Cond::Exists(_)
+        | Cond::Quantified { .. } => conds.iter().any(|c| c.same(filter)),
     }
 }

@@ -214,7 +214,27 @@ impl Planner<'_> {
                 Node::Derived { .. } | Node::Recursive { .. } | Node::SystemView { .. } => {
                     Class::Tree
                 }
-                _ => Class::Small,
+                Node::Once
+                | Node::Values { .. }
+                | Node::Scan(_)
+                | Node::LocalScan(_)
+                | Node::OpenJson { .. }
+                | Node::StringSplit { .. }
+                | Node::Working { .. }
+                | Node::Filter { .. }
+                | Node::Loop { .. }
+                | Node::Hash(_)
+                | Node::Full { .. }
+                | Node::Compute { .. }
+                | Node::Group(_)
+                | Node::Window { .. }
+                | Node::Distinct { .. }
+                | Node::Sort { .. }
+                | Node::Top { .. }
+                | Node::Offset { .. }
+                | Node::Concat { .. }
+                | Node::Set { .. }
+                | Node::ForJson { .. } => Class::Small,
             },
         })
     }
@@ -418,7 +438,9 @@ fn flatten(rel: Rel, members: &mut Vec<Rel>, conds: &mut Vec<Conjunct>) {
             conds.extend(on);
             more.into_iter().for_each(|m| flatten(m, members, conds));
         }
-        other => members.push(other),
+        other @ (Rel::Leaf(_) | Rel::Left { .. } | Rel::Full { .. } | Rel::Members { .. }) => {
+            members.push(other)
+        }
     }
 }
 

@@ -50,6 +50,24 @@ fn reads_working(node: &Node) -> bool {
         Node::Derived { query, .. } | Node::ForJson { query, .. } => reads_working(&query.root),
         Node::Concat { inputs, .. } => inputs.iter().any(|q| reads_working(&q.root)),
         Node::Set { left, right, .. } => reads_working(&left.root) || reads_working(&right.root),
-        other => other.inputs().into_iter().any(reads_working),
+        other @ (Node::Once
+        | Node::Values { .. }
+        | Node::Scan(_)
+        | Node::LocalScan(_)
+        | Node::SystemView { .. }
+        | Node::OpenJson { .. }
+        | Node::StringSplit { .. }
+        | Node::Recursive { .. }
+        | Node::Filter { .. }
+        | Node::Loop { .. }
+        | Node::Hash(_)
+        | Node::Full { .. }
+        | Node::Compute { .. }
+        | Node::Group(_)
+        | Node::Window { .. }
+        | Node::Distinct { .. }
+        | Node::Sort { .. }
+        | Node::Top { .. }
+        | Node::Offset { .. }) => other.inputs().into_iter().any(reads_working),
     }
 }

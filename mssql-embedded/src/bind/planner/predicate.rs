@@ -26,7 +26,7 @@ fn swapped(op: CompareOp) -> CompareOp {
         CompareOp::Le => CompareOp::Ge,
         CompareOp::Gt => CompareOp::Lt,
         CompareOp::Ge => CompareOp::Le,
-        same => same,
+        same @ (CompareOp::Eq | CompareOp::Ne) => same,
     }
 }
 

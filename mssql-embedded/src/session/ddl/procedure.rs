@@ -162,7 +162,13 @@ pub fn drop(
     let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
     let found = found.filter(|o| match kind {
         DropKind::Procedure => matches!(o, Object::Procedure(_)),
-        _ => matches!(o, Object::View(_)),
+        DropKind::Table
+        | DropKind::View
+        | DropKind::Schema
+        | DropKind::Role
+        | DropKind::User
+        | DropKind::Login
+        | DropKind::Database => matches!(o, Object::View(_)),
     });
     let Some((id, schema)) = found.map(|o| (o.id(), o.schema_id())) else {
         if if_exists {

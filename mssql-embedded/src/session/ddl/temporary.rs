@@ -18,7 +18,21 @@ pub fn concerns(ddl: &Ddl) -> bool {
         }
         Ddl::CreateIndex(index) => index.table.as_ref().is_some_and(names_temporary),
         Ddl::DropIndex { table, .. } => names_temporary(table),
-        _ => false,
+        Ddl::CreateSchema { .. }
+        | Ddl::CreateProcedure(_)
+        | Ddl::CreateView { .. }
+        | Ddl::Drop { .. }
+        | Ddl::CreateLogin { .. }
+        | Ddl::AlterLogin { .. }
+        | Ddl::CreateUser { .. }
+        | Ddl::AlterUser { .. }
+        | Ddl::CreateRole { .. }
+        | Ddl::AlterRole { .. }
+        | Ddl::AlterServerRole { .. }
+        | Ddl::Permission(_)
+        | Ddl::AlterAuthorization { .. }
+        | Ddl::AlterDatabase { .. }
+        | Ddl::CreateDatabase { .. } => false,
     }
 }
 

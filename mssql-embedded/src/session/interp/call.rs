@@ -477,9 +477,10 @@ fn output_variable(arg: &ExecArg) -> Option<&str> {
 }
 
 fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
-    match &frame.values[frame.variables.scalar_named(variable)?.slot] {
-        Value::Str(s) => Ok(String::from_utf16_lossy(s)),
-        _ => Err(unknown_procedure("")),
+    if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
+        Ok(String::from_utf16_lossy(s))
+    } else {
+        Err(unknown_procedure(""))
     }
 }
 

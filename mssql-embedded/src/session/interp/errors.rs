@@ -91,7 +91,7 @@ impl Interp<'_> {
         if crate::interrupt::is_interrupt(&error) {
             return Err(match self.sink.interrupted() {
                 Some(crate::interrupt::Interrupt::Disconnected) => Stop::Disconnected,
-                _ => self.attention(),
+                Some(crate::interrupt::Interrupt::Attention) | None => self.attention(),
             });
         }
         let mut error = error;
@@ -185,14 +185,15 @@ impl Interp<'_> {
         let values = self.values(stmt, module, frame)?;
         let int = |i: usize| -> Result<i64, SqlError> {
             let (value, from) = &values[i];
-            match cast(value, from, &DataType::Int, None, CastMode::Assign)? {
-                Value::Int(n) => Ok(n),
-                _ => Err(SqlError::with(
+            if let Value::Int(n) = cast(value, from, &DataType::Int, None, CastMode::Assign)? {
+                Ok(n)
+            } else {
+                Err(SqlError::with(
                     10708,
                     15,
                     1,
                     "NULL is not a valid parameter of THROW.",
-                )),
+                ))
             }
         };
         let (number, state) = (int(0)?, int(2)?);
@@ -248,7 +249,17 @@ impl Interp<'_> {
                 CastMode::Assign,
             )? {
                 Value::Int(n) => Ok(n),
-                _ => Ok(0),
+                Value::Null
+                | Value::Bit(_)
+                | Value::Decimal { .. }
+                | Value::Float(_)
+                | Value::Str(_)
+                | Value::Bytes(_)
+                | Value::Guid(_)
+                | Value::Date(_)
+                | Value::Time(_)
+                | Value::DateTime { .. }
+                | Value::DateTimeOffset { .. } => Ok(0),
             }
         };
         let severity = int(1)?.clamp(0, 25) as u8;

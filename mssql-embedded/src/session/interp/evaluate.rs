@@ -201,6 +201,31 @@ fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
             context.variables.target(name, stmt.pos)?;
             bind::bind_scalars(context, &crate::session::expressions::of(&stmt.kind))
         }
-        kind => bind::bind_scalars(context, &crate::session::expressions::of(kind)),
+        kind @ (StmtKind::Block(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::TryCatch { .. }
+        | StmtKind::Throw(_)
+        | StmtKind::RaisError { .. }
+        | StmtKind::Print(_)
+        | StmtKind::WaitFor { .. }
+        | StmtKind::Declare(_)
+        | StmtKind::SetOption(_)
+        | StmtKind::Exec(_)
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint) => {
+            bind::bind_scalars(context, &crate::session::expressions::of(kind))
+        }
     }
 }

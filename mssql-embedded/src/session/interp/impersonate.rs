@@ -50,12 +50,26 @@ fn name_of(name: &Expr, frame: &Frame) -> SqlResult<String> {
     match &name.kind {
         ExprKind::Literal(Literal::String(s) | Literal::NString(s)) => Ok(s.clone()),
         ExprKind::Variable(variable) => {
-            match &frame.values[frame.variables.scalar_named(variable)?.slot] {
-                Value::Str(s) => Ok(String::from_utf16_lossy(s)),
-                _ => Err(cannot("")),
+            if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
+                Ok(String::from_utf16_lossy(s))
+            } else {
+                Err(cannot(""))
             }
         }
-        _ => Err(SqlError::unsupported("EXECUTE AS with this name")),
+        ExprKind::Literal(_)
+        | ExprKind::GlobalVariable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Call(_)
+        | ExprKind::Cast { .. }
+        | ExprKind::Convert { .. }
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::SearchedCase { .. }
+        | ExprKind::Iif { .. }
+        | ExprKind::Subquery(_)
+        | ExprKind::Collate(..)
+        | ExprKind::AtTimeZone(..) => Err(SqlError::unsupported("EXECUTE AS with this name")),
     }
 }
 

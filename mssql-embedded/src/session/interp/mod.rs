@@ -104,7 +104,7 @@ impl Interp<'_> {
                     Some(position) => at = position,
                     None => return Ok(Flow::Goto(label)),
                 },
-                other => return Ok(other),
+                other @ (Flow::Break | Flow::Continue | Flow::Return(_)) => return Ok(other),
             }
         }
         Ok(Flow::Next)
@@ -125,11 +125,35 @@ impl Interp<'_> {
             StmtKind::Goto(label) => Ok(Flow::Goto(label.name.clone())),
             StmtKind::Label(_) => Ok(Flow::Next),
             StmtKind::TryCatch { body, handler } => self.run_try(body, handler, module, frame),
-            _ => match self.observe(stmt, module, |run| run.leaf(stmt, module, frame)) {
-                Ok(flow) => Ok(flow),
-                Err(Failure::Stop(stop)) => Err(stop),
-                Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
-            },
+            StmtKind::Return(_)
+            | StmtKind::Throw(_)
+            | StmtKind::RaisError { .. }
+            | StmtKind::Print(_)
+            | StmtKind::WaitFor { .. }
+            | StmtKind::Declare(_)
+            | StmtKind::SetVariable { .. }
+            | StmtKind::SetOption(_)
+            | StmtKind::Exec(_)
+            | StmtKind::BeginTran(_)
+            | StmtKind::Commit { .. }
+            | StmtKind::Rollback(_)
+            | StmtKind::SaveTran(_)
+            | StmtKind::Use(_)
+            | StmtKind::Select(_)
+            | StmtKind::Insert(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::Ddl(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert
+            | StmtKind::Kill(_)
+            | StmtKind::Checkpoint => {
+                match self.observe(stmt, module, |run| run.leaf(stmt, module, frame)) {
+                    Ok(flow) => Ok(flow),
+                    Err(Failure::Stop(stop)) => Err(stop),
+                    Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
+                }
+            }
         }
     }
 
@@ -167,7 +191,7 @@ impl Interp<'_> {
             match self.run(body, module, frame)? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
-                other => return Ok(other),
+                other @ (Flow::Return(_) | Flow::Goto(_)) => return Ok(other),
             }
         }
         Ok(Flow::Next)
@@ -181,9 +205,12 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Option<bool>, Stop> {
         let outcome = self.observe(stmt, module, |run| {
-            run.evaluate(stmt, module, frame, |bound, env| match &bound.kind {
-                BoundKind::Condition(cond) => test(cond, env),
-                _ => Ok(None),
+            run.evaluate(stmt, module, frame, |bound, env| {
+                if let BoundKind::Condition(cond) = &bound.kind {
+                    test(cond, env)
+                } else {
+                    Ok(None)
+                }
             })
         });
         match outcome {

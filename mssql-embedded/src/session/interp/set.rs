@@ -19,7 +19,37 @@ pub(super) fn ends_noexec(statement: &StmtKind) -> bool {
         StmtKind::SetOption(SetOption::Switch(names, false)) => {
             names.iter().any(|name| *name == "NOEXEC")
         }
-        _ => false,
+        StmtKind::Block(_)
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::TryCatch { .. }
+        | StmtKind::Throw(_)
+        | StmtKind::RaisError { .. }
+        | StmtKind::Print(_)
+        | StmtKind::WaitFor { .. }
+        | StmtKind::Declare(_)
+        | StmtKind::SetVariable { .. }
+        | StmtKind::SetOption(_)
+        | StmtKind::Exec(_)
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Select(_)
+        | StmtKind::Insert(_)
+        | StmtKind::Update(_)
+        | StmtKind::Delete(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint => false,
     }
 }
 
@@ -46,9 +76,12 @@ impl Interp<'_> {
                 let level = match priority {
                     DeadlockPriority::Level(n) => i64::from(*n),
                     DeadlockPriority::Variable(name) => {
-                        match &frame.values[frame.variables.scalar_named(name)?.slot] {
-                            Value::Int(n) => *n,
-                            _ => 0,
+                        if let Value::Int(n) =
+                            &frame.values[frame.variables.scalar_named(name)?.slot]
+                        {
+                            *n
+                        } else {
+                            0
                         }
                     }
                 };
@@ -244,9 +277,10 @@ impl Interp<'_> {
         let Some((value, from)) = values.first() else {
             return Ok(0);
         };
-        match cast(value, from, &DataType::BigInt, None, CastMode::Assign)? {
-            Value::Int(n) => Ok(n),
-            _ => Ok(0),
+        if let Value::Int(n) = cast(value, from, &DataType::BigInt, None, CastMode::Assign)? {
+            Ok(n)
+        } else {
+            Ok(0)
         }
     }
 

@@ -70,7 +70,36 @@ impl Interp<'_> {
     ) -> Result<Flow, Failure> {
         let writes = match &stmt.kind {
             StmtKind::Select(select) => makes_a_table(&select.query.body),
-            _ => true,
+            StmtKind::Block(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::TryCatch { .. }
+            | StmtKind::Throw(_)
+            | StmtKind::RaisError { .. }
+            | StmtKind::Print(_)
+            | StmtKind::WaitFor { .. }
+            | StmtKind::Declare(_)
+            | StmtKind::SetVariable { .. }
+            | StmtKind::SetOption(_)
+            | StmtKind::Exec(_)
+            | StmtKind::BeginTran(_)
+            | StmtKind::Commit { .. }
+            | StmtKind::Rollback(_)
+            | StmtKind::SaveTran(_)
+            | StmtKind::Use(_)
+            | StmtKind::Insert(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::Ddl(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert
+            | StmtKind::Kill(_)
+            | StmtKind::Checkpoint => true,
         };
         self.begin_implicitly(&stmt.kind)?;
         if writes && self.core.doomed && self.core.trancount > 0 {
@@ -79,9 +108,40 @@ impl Interp<'_> {
         let given = match &stmt.kind {
             StmtKind::Insert(insert) => match &insert.source {
                 InsertSource::Exec(exec) => Some(self.captured(exec, stmt, module, frame)?),
-                _ => None,
+                InsertSource::Values(_) | InsertSource::Query(_) | InsertSource::DefaultValues => {
+                    None
+                }
             },
-            _ => None,
+            StmtKind::Block(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::TryCatch { .. }
+            | StmtKind::Throw(_)
+            | StmtKind::RaisError { .. }
+            | StmtKind::Print(_)
+            | StmtKind::WaitFor { .. }
+            | StmtKind::Declare(_)
+            | StmtKind::SetVariable { .. }
+            | StmtKind::SetOption(_)
+            | StmtKind::Exec(_)
+            | StmtKind::BeginTran(_)
+            | StmtKind::Commit { .. }
+            | StmtKind::Rollback(_)
+            | StmtKind::SaveTran(_)
+            | StmtKind::Use(_)
+            | StmtKind::Select(_)
+            | StmtKind::Update(_)
+            | StmtKind::Delete(_)
+            | StmtKind::Ddl(_)
+            | StmtKind::ExecuteAs { .. }
+            | StmtKind::Revert
+            | StmtKind::Kill(_)
+            | StmtKind::Checkpoint => None,
         };
         let captures = self.capture.is_some();
         let mut partial = Partial::default();

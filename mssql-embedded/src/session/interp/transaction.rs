@@ -204,12 +204,13 @@ impl Interp<'_> {
         match name {
             TranName::Name(ident) => Ok(ident.name.clone()),
             TranName::Variable(variable) => {
-                match &frame.values[frame.variables.scalar_named(variable)?.slot] {
-                    Value::Str(s) => Ok(String::from_utf16_lossy(s)),
-                    _ => Err(SqlError::new(
+                if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
+                    Ok(String::from_utf16_lossy(s))
+                } else {
+                    Err(SqlError::new(
                         3912,
                         "Cannot bind using an XP token while the server is not in an XP callback.",
-                    )),
+                    ))
                 }
             }
         }
@@ -281,7 +282,36 @@ fn needs_transaction(kind: &StmtKind) -> bool {
                 ..
             },
         ) => false,
-        _ => true,
+        StmtKind::Block(_)
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::TryCatch { .. }
+        | StmtKind::Throw(_)
+        | StmtKind::RaisError { .. }
+        | StmtKind::Print(_)
+        | StmtKind::WaitFor { .. }
+        | StmtKind::Declare(_)
+        | StmtKind::SetVariable { .. }
+        | StmtKind::SetOption(_)
+        | StmtKind::Exec(_)
+        | StmtKind::BeginTran(_)
+        | StmtKind::Commit { .. }
+        | StmtKind::Rollback(_)
+        | StmtKind::SaveTran(_)
+        | StmtKind::Use(_)
+        | StmtKind::Insert(_)
+        | StmtKind::Update(_)
+        | StmtKind::Delete(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::ExecuteAs { .. }
+        | StmtKind::Revert
+        | StmtKind::Kill(_)
+        | StmtKind::Checkpoint => true,
     }
 }
 

@@ -85,7 +85,17 @@ impl Interp<'_> {
             Some((value, from)) => match cast(value, from, &DataType::Int, None, CastMode::Assign)?
             {
                 Value::Int(n) => n as i32,
-                _ => {
+                Value::Null
+                | Value::Bit(_)
+                | Value::Decimal { .. }
+                | Value::Float(_)
+                | Value::Str(_)
+                | Value::Bytes(_)
+                | Value::Guid(_)
+                | Value::Date(_)
+                | Value::Time(_)
+                | Value::DateTime { .. }
+                | Value::DateTimeOffset { .. } => {
                     self.null_status(stmt, frame)?;
                     0
                 }

@@ -59,7 +59,12 @@ pub fn cast(
             to_binary::binary(value, from, to, style, mode)
         }
         DataType::UniqueIdentifier => to_guid(value, from, to),
-        _ => to_date::date(value, from, to, style),
+        DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => to_date::date(value, from, to, style),
     }
 }
 
@@ -89,9 +94,10 @@ fn truncated_in(value: &Value, to: &DataType, target: &StoreTarget<'_>) -> SqlEr
         Some(Length::Limited(n)) => usize::from(n),
         _ => usize::MAX,
     };
-    let shown = match value {
-        Value::Str(s) => text::to_string(text::fitting_prefix(s, to, limit)),
-        _ => String::new(),
+    let shown = if let Value::Str(s) = value {
+        text::to_string(text::fitting_prefix(s, to, limit))
+    } else {
+        String::new()
     };
     let StoreTarget { table, column } = target;
     SqlError::new(
@@ -125,7 +131,7 @@ fn to_guid(value: &Value, from: &DataType, to: &DataType) -> SqlResult<Value> {
             stored[..len].copy_from_slice(&bytes[..len]);
             Ok(Value::Guid(guid::swap_groups(&stored)))
         }
-        _ => Err(errors::explicit_refused(from, to)),
+        Value::Null | Value::Bit(_) | Value::Int(_) | Value::Decimal { .. } | Value::Float(_) | Value::Date(_) | Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => Err(errors::explicit_refused(from, to)),
     }
 }
 

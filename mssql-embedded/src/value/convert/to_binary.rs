@@ -35,7 +35,7 @@ pub(super) fn binary(
             (bytes, true)
         }
         Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
-        _ => {
+        Value::Null | Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
             let from = from.name();
             return Err(SqlError::unsupported(format!(
                 "conversion from {from} to binary"

@@ -34,7 +34,12 @@ pub(super) fn date(
                 to.name()
             )));
         }
-        _ => return Err(errors::explicit_refused(from, to)),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Guid(_) => return Err(errors::explicit_refused(from, to)),
     };
     match moment {
         Some(moment) => moment.to_value(from, to),
@@ -79,20 +84,41 @@ fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> Sql
             3,
             "Conversion failed when converting character string to smalldatetime data type.",
         ),
-        _ => errors::not_a_date(),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => errors::not_a_date(),
     };
     let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
     let parsed = parse_ordered(s, day_first).map_err(|error| match error {
         ParseDateError::OutOfRange if old => errors::date_out_of_range(from, to),
-        _ => syntax(),
+        ParseDateError::Syntax | ParseDateError::OutOfRange => syntax(),
     })?;
     // The older types know neither offsets nor more than milliseconds.
     if old && (parsed.fraction_digits > 3 || (parsed.offset.is_some() && !parsed.zulu)) {
         return Err(syntax());
     }
-    let offset = match to {
-        DataType::DateTimeOffset(_) => parsed.offset.unwrap_or(0),
-        _ => 0,
+    let offset = if let DataType::DateTimeOffset(_) = to {
+        parsed.offset.unwrap_or(0)
+    } else {
+        0
     };
     Moment {
         days: parsed.days,

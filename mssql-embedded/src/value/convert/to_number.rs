@@ -22,7 +22,11 @@ pub(super) fn bit(value: &Value, from: &DataType, to: &DataType) -> SqlResult<Va
         }
         Value::Bytes(b) => b.last().is_some_and(|b| *b != 0),
         Value::DateTime { .. } => days_since_1900(value) != 0.0,
-        _ => return Err(errors::explicit_refused(from, to)),
+        Value::Null
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTimeOffset { .. } => return Err(errors::explicit_refused(from, to)),
     };
     Ok(Value::Bit(set))
 }
@@ -49,9 +53,10 @@ pub(super) fn integer(value: &Value, from: &DataType, to: &DataType) -> SqlResul
             if !(-9.223_372_036_854_776e18..9.223_372_036_854_776e18).contains(&whole)
                 || !in_range(whole as i64, to)
             {
-                return Err(match to {
-                    DataType::BigInt => errors::overflow_from(from.error_name(), to),
-                    _ => errors::float_overflow(to, *f),
+                return Err(if let DataType::BigInt = to {
+                    errors::overflow_from(from.error_name(), to)
+                } else {
+                    errors::float_overflow(to, *f)
                 });
             }
             whole as i64
@@ -66,17 +71,22 @@ pub(super) fn integer(value: &Value, from: &DataType, to: &DataType) -> SqlResul
             }
             n
         }
-        _ => return Err(errors::explicit_refused(from, to)),
+        Value::Null
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTimeOffset { .. } => return Err(errors::explicit_refused(from, to)),
     };
     Ok(Value::Int(n))
 }
 
 fn int_overflow(n: i64, to: &DataType) -> SqlError {
-    match to {
-        DataType::TinyInt | DataType::SmallInt if i32::try_from(n).is_ok() => {
-            errors::small_overflow(to, n)
-        }
-        _ => errors::overflow(to),
+    if let DataType::TinyInt | DataType::SmallInt = to
+        && i32::try_from(n).is_ok()
+    {
+        errors::small_overflow(to, n)
+    } else {
+        errors::overflow(to)
     }
 }
 
@@ -91,7 +101,26 @@ fn integer_text(s: &str, from: &DataType, to: &DataType) -> SqlResult<Value> {
                 1,
                 format!("The conversion of the {from} value '{shown}' overflowed an int column."),
             ),
-            _ => {
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_) => {
                 let column = if matches!(to, DataType::TinyInt) {
                     "INT1"
                 } else {
@@ -112,9 +141,10 @@ fn integer_text(s: &str, from: &DataType, to: &DataType) -> SqlResult<Value> {
     match parse_int(s) {
         Ok(n) if in_range(n, to) => Ok(Value::Int(n)),
         Ok(_) | Err(ParseIntError::Overflow) => Err(overflow()),
-        Err(ParseIntError::Syntax) => Err(match to {
-            DataType::BigInt => errors::error_converting(from, to),
-            _ => errors::conversion_failed(from, s, to),
+        Err(ParseIntError::Syntax) => Err(if let DataType::BigInt = to {
+            errors::error_converting(from, to)
+        } else {
+            errors::conversion_failed(from, s, to)
         }),
     }
 }
@@ -127,7 +157,26 @@ fn integer_bytes(bytes: &[u8], to: &DataType) -> i64 {
     match to {
         DataType::SmallInt => i64::from(n as u16 as i16),
         DataType::Int => i64::from(n as u32 as i32),
-        _ => n as i64,
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => n as i64,
     }
 }
 
@@ -150,7 +199,11 @@ pub(super) fn decimal(value: &Value, from: &DataType, to: &DataType) -> SqlResul
             dec::rescale(units, s, scale)
         }
         Value::DateTime { .. } => dec::from_f64(days_since_1900(value), scale),
-        _ => return Err(errors::explicit_refused(from, to)),
+        Value::Null
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTimeOffset { .. } => return Err(errors::explicit_refused(from, to)),
     };
     let units = units
         .filter(|u| dec::fits(*u, precision))
@@ -184,7 +237,12 @@ pub(super) fn float(value: &Value, from: &DataType, to: &DataType) -> SqlResult<
             parse_float(&text::to_string(s)).ok_or_else(|| errors::error_converting(from, to))?
         }
         Value::DateTime { .. } => days_since_1900(value),
-        _ => return Err(errors::explicit_refused(from, to)),
+        Value::Null
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTimeOffset { .. } => return Err(errors::explicit_refused(from, to)),
     };
     float_result(f, to)
 }

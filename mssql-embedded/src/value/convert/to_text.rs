@@ -24,7 +24,11 @@ pub(super) fn text(
         Value::Decimal { units, scale } => decimal::format(*units, *scale),
         Value::Float(f) => format_float(*f, style.unwrap_or(0)),
         Value::Guid(g) => guid::format(g),
-        _ => date_format::format(value, from, style)?,
+        Value::Null
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => date_format::format(value, from, style)?,
     };
     if let Some(Length::Limited(n)) = to.length()
         && shown.len() > usize::from(n)
@@ -51,7 +55,13 @@ fn too_long(value: &Value, from: &DataType, to: &DataType, mode: CastMode) -> Sq
             2,
             "Insufficient result space to convert uniqueidentifier value to char.",
         )),
-        _ => {
+        Value::Null
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => {
             let shown = date_format::format(value, from, None)?;
             Ok(Value::Str(fit(&text::from_str(&shown), to, mode)?))
         }

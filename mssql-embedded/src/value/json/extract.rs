@@ -34,7 +34,7 @@ impl<'a> Found<'a> {
         match self.kind {
             Kind::String if self.escaped => unescape(&self.raw[1..self.raw.len() - 1]).into(),
             Kind::String => self.raw[1..self.raw.len() - 1].into(),
-            _ => self.raw.into(),
+            Kind::Null | Kind::Number | Kind::Bool | Kind::Array | Kind::Object => self.raw.into(),
         }
     }
 }
@@ -158,7 +158,7 @@ pub fn json_value(text: &[u16], path: &JsonPath) -> SqlResult<Option<Arc<[u16]>>
                 Ok(None)
             }
         }
-        _ => {
+        Kind::String | Kind::Number | Kind::Bool | Kind::Array | Kind::Object => {
             let value = found.scalar_text();
             if value.len() <= JSON_VALUE_LIMIT {
                 return Ok(Some(value));

@@ -226,7 +226,7 @@ fn write_value(value: &Value, ty: &DataType, raw: bool, out: &mut Vec<u16>) -> S
             write_string(&text::from_str(&shown), out);
             return Ok(());
         }
-        _ => {
+        Value::Date(_) | Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
             let shown = date_format::format(value, ty, Some(126))?;
             write_string(&text::from_str(&shown), out);
             return Ok(());

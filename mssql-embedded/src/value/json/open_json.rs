@@ -30,7 +30,9 @@ pub fn open_json(text: &[u16], path: &JsonPath) -> SqlResult<Vec<KeyValueType>> 
         let found = Found::new(text, item.value);
         let value = match found.kind {
             Kind::Null => Value::Null,
-            _ => Value::Str(found.scalar_text()),
+            Kind::String | Kind::Number | Kind::Bool | Kind::Array | Kind::Object => {
+                Value::Str(found.scalar_text())
+            }
         };
         rows.push((key, value, found.kind as i64));
         Ok(())
@@ -230,10 +232,12 @@ impl JsonColumn {
             };
         };
         if self.as_json {
-            return match found.kind {
-                kind if kind.is_container() => Ok(Value::Str(found.raw.into())),
-                _ if strict => Err(container_not_found()),
-                _ => Ok(Value::Null),
+            return if found.kind.is_container() {
+                Ok(Value::Str(found.raw.into()))
+            } else if strict {
+                Err(container_not_found())
+            } else {
+                Ok(Value::Null)
             };
         }
         match found.kind {
@@ -245,7 +249,9 @@ impl JsonColumn {
                     Ok(Value::Null)
                 }
             }
-            _ => self.convert(&found),
+            Kind::String | Kind::Number | Kind::Bool | Kind::Array | Kind::Object => {
+                self.convert(&found)
+            }
         }
     }
 
