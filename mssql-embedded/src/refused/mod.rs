@@ -1,7 +1,12 @@
 //! The register of what SQL Server has and the engine refuses by name, so that an absence is not taken for a misspelling.
 //!
 //! Whatever is named here is refused when it is parsed or bound, and therefore also in the text of a procedure that is being
-//! created; a system procedure is refused when it is called. What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read. The
+//! created. System procedures are refused when they are called, because that is when SQL Server looks for a procedure:
+//! one that calls a procedure that does not exist is created all the same, with no more than a message (2007), and only
+//! the call fails (2812). See "Deferred name resolution and compilation", learn.microsoft.com, ms190686, and
+//! CREATE PROCEDURE. Refusing them earlier would refuse scripts that never come to the call.
+//!
+//! What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read. The
 //! README lists this register, and a test compares the two.
 
 mod functions;

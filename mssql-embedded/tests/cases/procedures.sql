@@ -180,3 +180,11 @@ EXEC @name 3;
 -- case: a_duplicate_parameter
 CREATE PROCEDURE [$(s)].p @a INT, @A INT AS SELECT 1 AS a;
 -- expect error 134 15 * The variable name '@A' has already been declared. Variable names must be unique within a query batch or stored procedure.
+
+-- case: a_procedure_is_looked_for_when_it_is_called
+CREATE PROCEDURE [$(s)].p @show BIT AS
+IF @show = 1 EXEC sp_helptext N'[$(s)].p';
+ELSE SELECT 7 AS a;
+GO
+EXEC [$(s)].p @show = 0;
+-- expect row: 7
