@@ -74,11 +74,16 @@ impl<'e> Latch<'e> {
         if self.rows < ROWS_PER_TURN {
             return false;
         }
+        self.bump();
+        true
+    }
+
+    /// Lets other sessions that want the latch have it first.
+    pub fn bump(&mut self) {
         self.rows = 0;
         if let Some(guard) = self.guard.get_mut() {
             MutexGuard::bump(guard);
         }
-        true
     }
 
     /// Gives the latch up for a while, so that other sessions can have it.

@@ -54,6 +54,7 @@ pub fn run_insert(
     let mut outputs = Outputs::new(insert.output.as_ref());
     let mut written = Vec::new();
     for values in rows {
+        env.tick()?;
         let mut identity = None;
         let target = &insert.target;
         let mut next = |env: &mut Env<'_, '_>| {
@@ -109,6 +110,7 @@ pub fn fill_table(
     let target = Target::Table(Arc::clone(table));
     let mut result = DmlResult::default();
     for values in rows {
+        env.tick()?;
         note_explicit_identity(&target, &values, env);
         write_new(&target, &values.into(), rules, &mut result, env)?;
         result.rows += 1;
@@ -119,11 +121,12 @@ pub fn fill_table(
 /// TABLOCK on the target locks the table; the other hints that INSERT allows change nothing, because
 /// new rows are locked exclusively until the end of the transaction in any case.
 fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    match &insert.target {
-        Target::Table(table) if insert.hints.tablock || insert.hints.tablockx => {
-            access::lock_object(&mut env.access()?, table.id, Mode::X, true)
-        }
-        _ => Ok(()),
+    if let Target::Table(table) = &insert.target
+        && (insert.hints.tablock || insert.hints.tablockx)
+    {
+        access::lock_object(&mut env.access()?, table.id, Mode::X, true)
+    } else {
+        Ok(())
     }
 }
 
@@ -319,7 +322,16 @@ fn locator_of(env: &Env<'_, '_>, level: usize, slot: usize) -> SqlResult<Option<
     match env.slot(level, slot) {
         Value::Bytes(key) => Ok(Some(Arc::clone(key))),
         Value::Null => Ok(None),
-        _ => Err(SqlError::internal("a target row without a locator")),
+        Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => Err(SqlError::internal("a target row without a locator")),
     }
 }
 
@@ -387,6 +399,7 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     }
     drop(run);
     for locator in locators {
+        env.tick()?;
         result.rows += 1;
         match &delete.target {
             Target::Table(table) => {

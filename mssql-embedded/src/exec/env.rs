@@ -70,12 +70,23 @@ impl<'e> Env<'_, 'e> {
     /// Asked for every row that an operator hands on, since any loop over rows can last: now and then
     /// lets others have the latch and asks whether to go on.
     pub fn tick(&mut self) -> SqlResult<()> {
-        if self.latch.give_way()
-            && let Some(interrupt) = (self.interrupted)()
-        {
-            return Err(interrupt_error(interrupt));
+        if self.latch.give_way() {
+            self.stop_if_told()?;
         }
         Ok(())
+    }
+
+    /// Lets others have the latch and asks whether to go on.
+    pub fn pause(&mut self) -> SqlResult<()> {
+        self.latch.bump();
+        self.stop_if_told()
+    }
+
+    fn stop_if_told(&mut self) -> SqlResult<()> {
+        match (self.interrupted)() {
+            Some(interrupt) => Err(interrupt_error(interrupt)),
+            None => Ok(()),
+        }
     }
 
     /// How many rows SET ROWCOUNT lets a statement return or change.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::ast::CompareOp;
 use crate::error::SqlResult;
-use crate::func::like::like;
+use crate::func::like::{Steps, like};
 use crate::func::{Callable, Signature};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
@@ -33,6 +33,8 @@ pub trait Scope {
     /// Hands the values of a subquery of one column to `each`, until it says stop.
     fn each_member(&mut self, query: &Query, each: &mut dyn FnMut(&Value) -> bool)
     -> SqlResult<()>;
+    /// Asked now and then by what lasts: the error of an interrupt when it shall stop.
+    fn ask(&mut self) -> SqlResult<()>;
 }
 
 /// Computes an expression.
@@ -56,14 +58,22 @@ pub fn eval<S: Scope>(expr: &Scalar, scope: &mut S) -> SqlResult<Value> {
             let value = arith::binary(*op, &a, &b, ty)?;
             scope.made(value)
         }
-        Scalar::Negate(inner, ty) => match eval(inner, scope)? {
-            Value::Null => Ok(Value::Null),
-            v => arith::negate(&v, ty),
-        },
-        Scalar::BitNot(inner, ty) => match eval(inner, scope)? {
-            Value::Null => Ok(Value::Null),
-            v => arith::bit_not(&v, ty),
-        },
+        Scalar::Negate(inner, ty) => {
+            let value = eval(inner, scope)?;
+            if value.is_null() {
+                Ok(value)
+            } else {
+                arith::negate(&value, ty)
+            }
+        }
+        Scalar::BitNot(inner, ty) => {
+            let value = eval(inner, scope)?;
+            if value.is_null() {
+                Ok(value)
+            } else {
+                arith::bit_not(&value, ty)
+            }
+        }
         Scalar::Cast {
             expr,
             from,
@@ -117,10 +127,13 @@ fn eval_cast<S: Scope>(
     }
     let style = match style {
         None => None,
-        Some(s) => match eval(s, scope)? {
-            Value::Int(n) => i32::try_from(n).ok(),
-            _ => return Ok(Value::Null),
-        },
+        Some(s) => {
+            if let Value::Int(n) = eval(s, scope)? {
+                i32::try_from(n).ok()
+            } else {
+                return Ok(Value::Null);
+            }
+        }
     };
     match cast(&v, from, to, style, CastMode::Explicit) {
         // TRY_CAST forgives a value that does not convert, never a conversion that is not allowed.
@@ -195,7 +208,9 @@ pub fn test<S: Scope>(cond: &Cond, scope: &mut S) -> SqlResult<Option<bool>> {
                 Some(Value::Str(e)) => Some(&e[..]),
                 Some(_) => return Ok(None),
             };
-            like(text, pattern, escape, *collation, *blanks).map(Some)
+            let mut ask = || scope.ask();
+            let mut steps = Steps::new(&mut ask);
+            like(text, pattern, escape, *collation, *blanks, &mut steps).map(Some)
         }
         Cond::Exists(query) => scope.exists(query).map(Some),
         Cond::Quantified {

@@ -61,6 +61,11 @@ impl Scope for Columns<'_> {
     fn each_member(&mut self, _: &Query, _: &mut dyn FnMut(&Value) -> bool) -> SqlResult<()> {
         refused("a subquery")
     }
+
+    /// A filter or default is too simple to last.
+    fn ask(&mut self) -> SqlResult<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub fn check_parents(
 ) -> SqlResult<()> {
     for rule in &rules.parents {
         for row in rows {
+            env.tick()?;
             if rule.columns.iter().any(|c| row[*c].is_null()) {
                 continue;
             }
@@ -54,6 +55,7 @@ pub fn settle_children(
 ) -> SqlResult<()> {
     for rule in &rules.children {
         for row in gone {
+            env.tick()?;
             let referred = over_row(row, env, |env| {
                 Ok(test(&rule.exists, env)? == Some(true)
                     && test(&rule.replaced, env)? != Some(true))

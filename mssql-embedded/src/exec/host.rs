@@ -13,6 +13,7 @@ use crate::storage::Store;
 use crate::value::Value;
 
 use super::Env;
+use super::eval::Scope;
 
 impl Host for Env<'_, '_> {
     fn now_utc(&self) -> (i32, i64) {
@@ -33,6 +34,10 @@ impl Host for Env<'_, '_> {
 
     fn room(&self, bytes: usize) -> SqlResult<()> {
         self.core.memory.room(bytes)
+    }
+
+    fn go_on(&mut self) -> SqlResult<()> {
+        self.ask()
     }
 }
 

@@ -165,7 +165,25 @@ fn sorts(node: &Node) -> bool {
         | Node::Compute { input, .. }
         | Node::Top { input, .. }
         | Node::Offset { input, .. } => sorts(input),
-        _ => false,
+        Node::Once
+        | Node::Values { .. }
+        | Node::Scan(_)
+        | Node::LocalScan(_)
+        | Node::SystemView { .. }
+        | Node::OpenJson { .. }
+        | Node::StringSplit { .. }
+        | Node::Derived { .. }
+        | Node::Recursive { .. }
+        | Node::Working { .. }
+        | Node::Loop { .. }
+        | Node::Hash(_)
+        | Node::Full { .. }
+        | Node::Group(_)
+        | Node::Window { .. }
+        | Node::Distinct { .. }
+        | Node::Concat { .. }
+        | Node::Set { .. }
+        | Node::ForJson { .. } => false,
     }
 }
 

@@ -31,6 +31,10 @@ impl Scope for Env<'_, '_> {
         self.made(value)
     }
 
+    fn ask(&mut self) -> SqlResult<()> {
+        self.pause()
+    }
+
     fn made(&mut self, value: Value) -> SqlResult<Value> {
         let bytes = heap_bytes(&value);
         if bytes > LARGE_BYTES {

@@ -16,6 +16,8 @@ pub trait Host: Source {
     fn session_value(&self, value: SessionValue) -> Value;
     /// Asked before so many bytes are filled: 701 when the session may not hold them.
     fn room(&self, bytes: usize) -> SqlResult<()>;
+    /// Asked now and then by what lasts: the error of an interrupt when it shall stop.
+    fn go_on(&mut self) -> SqlResult<()>;
 }
 
 /// Values of the session, each readable as a function or an `@@` name.

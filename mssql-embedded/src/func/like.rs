@@ -21,6 +21,37 @@ enum Token {
     },
 }
 
+/// A text may be long, and a pattern may be tried at each of its places: how many comparisons pass between two
+/// questions whether to go on.
+const STEPS_PER_TURN: u32 = 4096;
+
+/// Counts comparisons, and asks now and then whether to go on.
+pub struct Steps<'a> {
+    taken: u32,
+    ask: &'a mut dyn FnMut() -> SqlResult<()>,
+}
+
+impl<'a> Steps<'a> {
+    /// None taken yet.
+    pub fn new(ask: &'a mut dyn FnMut() -> SqlResult<()>) -> Self {
+        Self { taken: 0, ask }
+    }
+
+    /// One more comparison.
+    ///
+    /// # Errors
+    ///
+    /// The answer, when it is to stop.
+    pub fn take(&mut self) -> SqlResult<()> {
+        self.taken += 1;
+        if self.taken < STEPS_PER_TURN {
+            return Ok(());
+        }
+        self.taken = 0;
+        (self.ask)()
+    }
+}
+
 /// A compiled pattern.
 pub struct Pattern {
     tokens: Vec<Token>,
@@ -82,11 +113,16 @@ impl Pattern {
     }
 
     /// Whether the whole text matches.
-    pub fn matches(&self, text: &[u16]) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// What `steps` says when it is time to stop.
+    pub fn matches(&self, text: &[u16], steps: &mut Steps<'_>) -> SqlResult<bool> {
         let (mut t, mut p) = (0, 0);
         // Where to resume when the last `%` must take one more character.
         let mut resume: Option<(usize, usize)> = None;
         while t < text.len() {
+            steps.take()?;
             match self.tokens.get(p) {
                 Some(Token::Any) => {
                     resume = Some((p + 1, t));
@@ -101,13 +137,13 @@ impl Pattern {
                         resume = Some((after, from + 1));
                         (p, t) = (after, from + 1);
                     }
-                    None => return false,
+                    None => return Ok(false),
                 },
             }
         }
-        self.tokens[p..]
+        Ok(self.tokens[p..]
             .iter()
-            .all(|token| matches!(token, Token::Any))
+            .all(|token| matches!(token, Token::Any)))
     }
 
     fn matches_one(&self, token: &Token, unit: u16) -> bool {
@@ -172,13 +208,14 @@ fn parse_set(rest: &[u16], escape: Option<u16>) -> Option<(Token, usize)> {
 ///
 /// # Errors
 ///
-/// 506 when the escape text is not one character.
+/// 506 when the escape text is not one character, and what `steps` says when it is time to stop.
 pub fn like(
     text: &[u16],
     pattern: &[u16],
     escape: Option<&[u16]>,
     collation: Collation,
     blanks: bool,
+    steps: &mut Steps<'_>,
 ) -> SqlResult<bool> {
     let pattern = Pattern::new(pattern, escape, collation)?;
     let shortest = if blanks {
@@ -186,9 +223,12 @@ pub fn like(
     } else {
         text.len()
     };
-    Ok((shortest..=text.len())
-        .rev()
-        .any(|length| pattern.matches(&text[..length])))
+    for length in (shortest..=text.len()).rev() {
+        if pattern.matches(&text[..length], steps)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -203,6 +243,7 @@ mod tests {
             Some(&[u16::from(b'!')]),
             Collation::SqlLatin1CiAs,
             false,
+            &mut Steps::new(&mut || Ok(())),
         )
         .unwrap()
     }
@@ -241,7 +282,15 @@ mod tests {
 
     #[test]
     fn a_long_escape_is_refused() {
-        let error = like(&[], &[], Some(&[1, 2]), Collation::Bin2, false).unwrap_err();
+        let error = like(
+            &[],
+            &[],
+            Some(&[1, 2]),
+            Collation::Bin2,
+            false,
+            &mut Steps::new(&mut || Ok(())),
+        )
+        .unwrap_err();
         assert_eq!(error.number, 506);
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that search in text.
 
-use super::like::Pattern;
+use super::like::{Pattern, Steps};
 use super::sig::{any_null, arity, collation, count_type, int, param_collation, sig, text, units};
 use super::{Arg, Function, Host, Signature};
 use crate::error::SqlResult;
@@ -39,7 +39,7 @@ fn bind_charindex(args: &[Arg]) -> SqlResult<Signature> {
     sig(ret, params)
 }
 
-fn charindex(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn charindex(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     if any_null(args) {
         return Ok(Value::Null);
     }
@@ -51,9 +51,19 @@ fn charindex(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
         return Ok(Value::Int(0));
     }
     let wanted: Vec<u16> = wanted.iter().map(|u| collation.fold(*u)).collect();
-    let found = s[start..]
-        .windows(wanted.len())
-        .position(|w| w.iter().zip(&wanted).all(|(a, b)| collation.fold(*a) == *b));
+    let mut ask = || host.go_on();
+    let mut steps = Steps::new(&mut ask);
+    let mut found = None;
+    'places: for (place, here) in s[start..].windows(wanted.len()).enumerate() {
+        for (a, b) in here.iter().zip(&wanted) {
+            steps.take()?;
+            if collation.fold(*a) != *b {
+                continue 'places;
+            }
+        }
+        found = Some(place);
+        break;
+    }
     Ok(Value::Int(found.map_or(0, |i| {
         char_count(&s[..start + i], collation) as i64 + 1
     })))
@@ -65,22 +75,26 @@ fn bind_patindex(args: &[Arg]) -> SqlResult<Signature> {
     sig(count_type(&params[1]), params)
 }
 
-fn patindex(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn patindex(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     if any_null(args) {
         return Ok(Value::Null);
     }
     const PERCENT: u16 = b'%' as u16;
     let collation = param_collation(signature, 1);
     let (pattern, s) = (units(&args[0]), units(&args[1]));
+    let mut ask = || host.go_on();
+    let mut steps = Steps::new(&mut ask);
     let Some(rest) = pattern.strip_prefix(&[PERCENT]) else {
-        let matched = Pattern::new(pattern, None, collation)?.matches(s);
+        let matched = Pattern::new(pattern, None, collation)?.matches(s, &mut steps)?;
         return Ok(Value::Int(i64::from(matched)));
     };
     let pattern = Pattern::new(rest, None, collation)?;
-    let found = (0..=s.len()).find(|i| pattern.matches(&s[*i..]));
-    Ok(Value::Int(
-        found.map_or(0, |i| char_count(&s[..i], collation) as i64 + 1),
-    ))
+    for start in 0..=s.len() {
+        if pattern.matches(&s[start..], &mut steps)? {
+            return Ok(Value::Int(char_count(&s[..start], collation) as i64 + 1));
+        }
+    }
+    Ok(Value::Int(0))
 }
 
 #[cfg(test)]

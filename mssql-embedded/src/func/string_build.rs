@@ -9,6 +9,10 @@ use crate::value::json::escape_into;
 use crate::value::text::{char_count, char_offset, from_str, to_string};
 use crate::value::{DataType, Length, Value};
 
+/// A text may be long, and so may what is looked for at each of its places: how many places pass between two questions
+/// whether to go on.
+const PLACES_PER_TURN: usize = 1024;
+
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "REPLACE",
@@ -85,7 +89,12 @@ fn replace(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlRes
     let from: Vec<u16> = from.iter().map(|u| collation.fold(*u)).collect();
     let mut out = Vec::with_capacity(s.len());
     let mut i = 0;
+    let mut places = 0_usize;
     while i < s.len() {
+        places += 1;
+        if places.is_multiple_of(PLACES_PER_TURN) {
+            host.go_on()?;
+        }
         let here = s.get(i..i + from.len());
         if here.is_some_and(|h| h.iter().zip(&from).all(|(a, b)| collation.fold(*a) == *b)) {
             // One text may become as long as two others multiplied.
@@ -136,9 +145,12 @@ fn bind_space(args: &[Arg]) -> SqlResult<Signature> {
 }
 
 fn space(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    match &args[0] {
-        Value::Int(n) if *n >= 0 => Ok(Value::Str(vec![0x20; (*n).min(8000) as usize].into())),
-        _ => Ok(Value::Null),
+    if let Value::Int(n) = &args[0]
+        && *n >= 0
+    {
+        Ok(Value::Str(vec![0x20; (*n).min(8000) as usize].into()))
+    } else {
+        Ok(Value::Null)
     }
 }
 
@@ -198,7 +210,28 @@ fn bind_concat(name: &str, args: &[Arg], least: usize) -> SqlResult<Signature> {
         DataType::VarChar(Length::Limited(most), c) => {
             DataType::varchar((total + separators).clamp(1, usize::from(most)) as u16, c)
         }
-        max => max,
+        max @ (DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)) => max,
     };
     Ok(Signature {
         ret,
@@ -267,7 +300,7 @@ fn bind_translate(args: &[Arg]) -> SqlResult<Signature> {
     sig(variable(&types[0]), types)
 }
 
-fn translate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn translate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     if any_null(args) {
         return Ok(Value::Null);
     }
@@ -280,15 +313,14 @@ fn translate(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
         ));
     }
     let collation = param_collation(signature, 0);
-    let out = s
-        .iter()
-        .map(|u| {
-            let found = from
-                .iter()
-                .position(|f| collation.fold(*f) == collation.fold(*u));
-            found.map_or(*u, |i| to[i])
-        })
-        .collect();
+    let mut out = Vec::with_capacity(s.len());
+    for (place, unit) in s.iter().enumerate() {
+        if place.is_multiple_of(PLACES_PER_TURN) {
+            host.go_on()?;
+        }
+        let same = |f: &u16| collation.fold(*f) == collation.fold(*unit);
+        out.push(from.iter().position(same).map_or(*unit, |i| to[i]));
+    }
     Ok(fitted(out, &signature.ret))
 }
 

@@ -39,6 +39,10 @@ impl Host for TestHost {
     fn room(&self, _: usize) -> SqlResult<()> {
         Ok(())
     }
+
+    fn go_on(&mut self) -> SqlResult<()> {
+        Ok(())
+    }
 }
 
 /// A server without databases.

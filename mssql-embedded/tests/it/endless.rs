@@ -16,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn endless() -> Vec<(&'static str, String)> {
     let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
     let many: Vec<String> = (0..18).map(|i| format!("{digits} AS d{i}(x)")).collect();
+    let some = many[..5].join(", ");
+    let nested = nest(40, &|inner| format!("1 IN (SELECT 1 WHERE {inner})"));
     vec![
         (
             "a cross join of derived rows",
@@ -37,10 +39,37 @@ fn endless() -> Vec<(&'static str, String)> {
                 .to_owned(),
         ),
         (
+            "deeply nested membership",
+            format!("SELECT COUNT_BIG(*) FROM {} WHERE {nested}", many.join(", ")),
+        ),
+        (
+            "a window function whose frames are long",
+            format!(
+                "SELECT MAX(s) FROM (SELECT STDEV(d0.x) OVER
+                        (ORDER BY d1.x ROWS BETWEEN 40000 PRECEDING AND 60000 FOLLOWING) AS s FROM {some}) AS w"
+            ),
+        ),
+        (
+            "a pattern that is looked for at every place",
+            "SET @s = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000);
+             SELECT PATINDEX(N'%a%b', @s)"
+                .to_owned(),
+        ),
+        (
+            "a pattern that is compared with every number of blanks",
+            "SET @v = REPLICATE(CAST('a' AS VARCHAR(MAX)), 2000000) + REPLICATE(CAST(' ' AS VARCHAR(MAX)), 2000000);
+             IF @v LIKE '%b' SELECT 1"
+                .to_owned(),
+        ),
+        (
             "the building of a long text",
             "WHILE LEN(@s) < 900000000 SET @s = REPLACE(@s + N'x', N'y', N'z')".to_owned(),
         ),
     ]
+}
+
+fn nest(depth: usize, level: &dyn Fn(&str) -> String) -> String {
+    (0..depth).fold("1 = 1".to_owned(), |inner, _| level(&inner))
 }
 
 fn wait(what: &str, mut holds: impl FnMut() -> bool) {
@@ -67,7 +96,7 @@ fn start(server: &Server, statement: &str) -> (Raw, i32) {
     let spid = client.int("SELECT CAST(@@SPID AS INT)");
     client.start(
         &format!(
-            "DECLARE @i INT = 0, @s NVARCHAR(MAX) = N'';
+            "DECLARE @i INT = 0, @s NVARCHAR(MAX) = N'', @v VARCHAR(MAX) = '';
              BEGIN TRAN; UPDATE t SET v = 1;
              {statement}"
         ),
@@ -124,6 +153,34 @@ fn a_vanished_client_ends_what_would_never_end() {
     }
 }
 
+/// A statement is bound anew as often as somebody redefines its table; that ends by attention and by KILL, too, and so
+/// does the redefining.
+#[test]
+fn what_is_bound_again_and_again_can_be_ended() {
+    let (server, controls, mut other) = with_row();
+    other.batch("CREATE TABLE changing (a INT); INSERT changing VALUES (1);");
+    let redefine = "WHILE 1 = 1
+        BEGIN ALTER TABLE changing ADD b INT; ALTER TABLE changing DROP COLUMN b; END";
+    // It must not hold what it defines: the other one would wait for a lock instead of binding.
+    let mut redefining = Raw::open(&server);
+    let redefining_spid = redefining.int("SELECT CAST(@@SPID AS INT)");
+    redefining.start(redefine, END);
+    let read = "WHILE 1 = 1 SELECT @i = COUNT(*) FROM changing";
+    let (mut client, _) = start(&server, read);
+    client.attention();
+    assert!(is_acknowledged(&client.answer()));
+    client.batch("ROLLBACK");
+    let (_client, spid) = start(&server, read);
+    for spid in [spid, redefining_spid] {
+        other.batch(&format!("KILL {spid}"));
+        let number = u16::try_from(spid).unwrap();
+        wait("the session is gone", || {
+            !controls.sessions().contains(&number)
+        });
+    }
+    assert_eq!(other.int("SELECT COUNT(*) FROM changing"), 1);
+}
+
 /// The server stops although each of them is running.
 #[test]
 fn stop_ends_what_would_never_end() {
@@ -136,7 +193,7 @@ fn stop_ends_what_would_never_end() {
             let mut client = Raw::open(&server);
             client.start(
                 &format!(
-                    "DECLARE @i INT = 0, @s NVARCHAR(MAX) = N''; CREATE TABLE running{i} (a INT);
+                    "DECLARE @i INT = 0, @s NVARCHAR(MAX) = N'', @v VARCHAR(MAX) = ''; CREATE TABLE running{i} (a INT);
                      {statement}"
                 ),
                 END,
@@ -162,9 +219,6 @@ fn stop_ends_what_would_never_end() {
 #[test]
 fn deep_nesting_is_bound_in_time() {
     let (server, _, mut client) = with_row();
-    let nest = |depth: usize, level: &dyn Fn(&str) -> String| {
-        (0..depth).fold("1 = 1".to_owned(), |inner, _| level(&inner))
-    };
     let shapes: [&dyn Fn(&str) -> String; 4] = [
         &|inner| format!("1 IN (SELECT 1 WHERE {inner})"),
         &|inner| format!("id IN (SELECT id FROM t WHERE {inner})"),

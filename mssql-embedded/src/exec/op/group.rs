@@ -10,6 +10,7 @@ use crate::value::Value;
 use crate::value::compare::encode_key;
 
 use super::super::{Env, eval};
+use super::ordered::ordered;
 use super::sort::sort_key;
 use super::{Operator, open};
 
@@ -68,10 +69,10 @@ impl State {
         Ok(kept)
     }
 
-    fn finish(mut self) -> SqlResult<Value> {
-        self.ordered.sort_by(|a, b| a.0.cmp(&b.0));
-        for (_, values) in &self.ordered {
-            self.accumulator.add(values)?;
+    fn finish(mut self, env: &mut Env<'_, '_>) -> SqlResult<Value> {
+        for (_, values) in ordered(self.ordered, |a, b| a.0.cmp(&b.0), &mut || env.tick())? {
+            env.tick()?;
+            self.accumulator.add(&values)?;
         }
         self.accumulator.finish()
     }
@@ -121,9 +122,10 @@ impl<'p> GroupBy<'p> {
         }
         let mut results = Vec::with_capacity(entries.len());
         for entry in entries {
+            env.tick()?;
             let mut row = entry.keys;
             for state in entry.states {
-                row.push(state.finish()?);
+                row.push(state.finish(env)?);
             }
             for (keys, _) in &group.indicators {
                 row.push(Value::Int(indicator(group, entry.set, keys)));
@@ -181,6 +183,7 @@ impl Operator for GroupBy<'_> {
         let Some(row) = self.results.next() else {
             return Ok(false);
         };
+        env.tick()?;
         let slots = self.group.keys.iter().map(|k| k.2);
         let slots = slots.chain(self.group.aggregates.iter().map(|a| a.slot));
         let slots = slots.chain(self.group.indicators.iter().map(|i| i.1));

@@ -228,24 +228,25 @@ impl<'p> Full<'p> {
         })
     }
 
-    fn unmatched_right(&mut self, from: usize, env: &mut Env<'_, '_>) -> bool {
+    fn unmatched_right(&mut self, from: usize, env: &mut Env<'_, '_>) -> SqlResult<bool> {
         for i in from..self.right.len() {
+            env.tick()?;
             if !self.right[i].1 {
                 clear(env, self.level, &self.left_slots);
                 env.rows[self.level][self.right_slots.clone()].clone_from_slice(&self.right[i].0);
                 self.rest = Some(i + 1);
-                return true;
+                return Ok(true);
             }
         }
         self.rest = Some(self.right.len());
-        false
+        Ok(false)
     }
 }
 
 impl Operator for Full<'_> {
     fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
         if let Some(from) = self.rest {
-            return Ok(self.unmatched_right(from, env));
+            return self.unmatched_right(from, env);
         }
         loop {
             if let Some((mut i, mut matched)) = self.position.take() {
@@ -267,7 +268,7 @@ impl Operator for Full<'_> {
                 }
             }
             if !self.left.next(env)? {
-                return Ok(self.unmatched_right(0, env));
+                return self.unmatched_right(0, env);
             }
             self.position = Some((0, false));
         }

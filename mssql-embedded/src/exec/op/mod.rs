@@ -2,6 +2,7 @@
 
 mod group;
 mod join;
+mod ordered;
 mod pass;
 mod scan;
 mod set;

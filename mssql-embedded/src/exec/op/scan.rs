@@ -123,10 +123,13 @@ pub fn bounds(
     for eq in &seek.prefix {
         prefix.push(match eq {
             SeekEq::IsNull => Value::Null,
-            SeekEq::Value(expr) => match eval(expr, env)? {
-                Value::Null => return Ok(None),
-                v => v,
-            },
+            SeekEq::Value(expr) => {
+                let value = eval(expr, env)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                value
+            }
         });
     }
     let low = bound(seek.low.as_ref(), env)?;
@@ -146,10 +149,8 @@ fn bound(
     let Some((expr, inclusive)) = bound else {
         return Ok(Some(None));
     };
-    Ok(match eval(expr, env)? {
-        Value::Null => None,
-        v => Some(Some((v, *inclusive))),
-    })
+    let value = eval(expr, env)?;
+    Ok((!value.is_null()).then_some(Some((value, *inclusive))))
 }
 
 /// The locks of a table access, from isolation level, hints and purpose.
@@ -165,7 +166,10 @@ fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
     // Also before a change: it must notice what others changed since.
     let past = match level {
         IsolationLevel::Snapshot => Some(env.transaction_snapshot(&scan.table)?),
-        _ => None,
+        IsolationLevel::ReadUncommitted
+        | IsolationLevel::ReadCommitted
+        | IsolationLevel::RepeatableRead
+        | IsolationLevel::Serializable => None,
     };
     let lock = if hints.xlock || hints.tablockx {
         ReadLock::Exclusive

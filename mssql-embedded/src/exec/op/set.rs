@@ -105,21 +105,25 @@ pub fn set_operator(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let others: HashSet<Vec<u8>> = collect(right, env)?
-        .iter()
-        .map(|row| row_key(row, types))
-        .collect();
+    let mut others = HashSet::new();
+    for row in collect(right, env)? {
+        env.tick()?;
+        others.insert(row_key(&row, types));
+    }
     let mut seen = HashSet::new();
-    let mut rows = collect(left, env)?;
-    rows.retain(|row| {
-        let key = row_key(row, types);
+    let mut rows = Vec::new();
+    for row in collect(left, env)? {
+        env.tick()?;
+        let key = row_key(&row, types);
         let wanted = match op {
             SetOp::Except => !others.contains(&key),
             SetOp::Intersect => others.contains(&key),
             SetOp::Union => true,
         };
-        wanted && seen.insert(key)
-    });
+        if wanted && seen.insert(key) {
+            rows.push(row);
+        }
+    }
     Ok(Rows::new(rows, base, level))
 }
 

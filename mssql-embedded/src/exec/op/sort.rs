@@ -9,6 +9,7 @@ use crate::value::Value;
 use crate::value::compare::encode_key;
 
 use super::super::{Env, eval};
+use super::ordered::ordered;
 use super::{Operator, Rows};
 
 /// Reads everything, sorts it and hands it out.
@@ -25,7 +26,7 @@ pub fn sorted(
         charge.add(key.len() + row_bytes(&env.rows[level]))?;
         rows.push((key, env.rows[level].clone()));
     }
-    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    let rows = ordered(rows, |a, b| a.0.cmp(&b.0), &mut || env.tick())?;
     let rows = rows.into_iter().map(|(_, row)| row).collect();
     Ok(Rows::new(rows, 0, level).charged(charge))
 }
@@ -54,7 +55,15 @@ pub fn top<'p>(
             Value::Float(f) => f,
             Value::Int(n) => n as f64,
             Value::Decimal { units, scale } => units as f64 / 10f64.powi(i32::from(scale)),
-            _ => return Err(top_needs_number()),
+            Value::Null
+            | Value::Bit(_)
+            | Value::Str(_)
+            | Value::Bytes(_)
+            | Value::Guid(_)
+            | Value::Date(_)
+            | Value::Time(_)
+            | Value::DateTime { .. }
+            | Value::DateTimeOffset { .. } => return Err(top_needs_number()),
         };
         if !(0.0..=100.0).contains(&share) {
             return Err(SqlError::new(
@@ -77,7 +86,17 @@ pub fn top<'p>(
                 "A TOP N or FETCH rowcount value may not be negative.",
             ));
         }
-        _ => return Err(top_needs_number()),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => return Err(top_needs_number()),
     };
     Ok(Box::new(Top {
         input,
@@ -143,22 +162,26 @@ impl<'p> Offset<'p> {
         fetch: Option<&Scalar>,
         env: &mut Env<'_, '_>,
     ) -> SqlResult<Self> {
-        let skip = match eval(offset, env)? {
-            Value::Int(n) if n >= 0 => n as u64,
-            _ => {
-                return Err(SqlError::with(
-                    10742,
-                    15,
-                    1,
-                    "The offset specified in a OFFSET clause may not be negative.",
-                ));
-            }
+        let skip = if let Value::Int(n) = eval(offset, env)?
+            && n >= 0
+        {
+            n as u64
+        } else {
+            return Err(SqlError::with(
+                10742,
+                15,
+                1,
+                "The offset specified in a OFFSET clause may not be negative.",
+            ));
         };
         let left = match fetch {
             None => None,
-            Some(expr) => match eval(expr, env)? {
-                Value::Int(n) if n > 0 => Some(n as u64),
-                _ => {
+            Some(expr) => {
+                if let Value::Int(n) = eval(expr, env)?
+                    && n > 0
+                {
+                    Some(n as u64)
+                } else {
                     return Err(SqlError::with(
                         10744,
                         15,
@@ -166,7 +189,7 @@ impl<'p> Offset<'p> {
                         "The number of rows provided for a FETCH clause must be greater then zero.",
                     ));
                 }
-            },
+            }
         };
         Ok(Self { input, skip, left })
     }

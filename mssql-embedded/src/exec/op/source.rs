@@ -175,6 +175,7 @@ pub fn for_json(
     };
     let mut writer = ForJson::new(&columns, options)?;
     for row in &rows {
+        env.tick()?;
         writer.row(row)?;
     }
     let text = writer.finish().map(|t| vec![Value::Str(t.into())]);

@@ -9,6 +9,7 @@ use crate::value::Value;
 use crate::value::compare::encode_key;
 
 use super::super::{Env, eval};
+use super::ordered::ordered;
 use super::sort::sort_key;
 use super::{Operator, Rows, drain};
 
@@ -42,6 +43,7 @@ fn compute(
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut placed = Vec::with_capacity(rows.len());
     for row in rows {
+        env.tick()?;
         env.rows[level] = row;
         let mut partition = Vec::new();
         for (expr, ty) in &function.partition {
@@ -60,14 +62,15 @@ fn compute(
             row: env.rows[level].clone(),
         });
     }
-    placed.sort_by(|a, b| (&a.partition, &a.order).cmp(&(&b.partition, &b.order)));
+    let place = |a: &Placed, b: &Placed| (&a.partition, &a.order).cmp(&(&b.partition, &b.order));
+    let mut placed = ordered(placed, place, &mut || env.tick())?;
     let mut start = 0;
     while start < placed.len() {
         let mut end = start + 1;
         while end < placed.len() && placed[end].partition == placed[start].partition {
             end += 1;
         }
-        let values = partition_values(&placed[start..end], function)?;
+        let values = partition_values(&placed[start..end], function, env)?;
         for (p, value) in placed[start..end].iter_mut().zip(values) {
             p.row[function.slot] = value;
         }
@@ -76,67 +79,75 @@ fn compute(
     Ok(placed.into_iter().map(|p| p.row).collect())
 }
 
-/// The end of the peers (rows with an equal order) of each row.
-fn peer_end(rows: &[Placed], i: usize) -> usize {
-    let mut end = i + 1;
-    while end < rows.len() && rows[end].order == rows[i].order {
-        end += 1;
+/// The half-open ranges of peers: the rows whose order equals that of each row.
+fn peers(rows: &[Placed], env: &mut Env<'_, '_>) -> SqlResult<Vec<(usize, usize)>> {
+    let mut ranges = Vec::with_capacity(rows.len());
+    while ranges.len() < rows.len() {
+        let start = ranges.len();
+        let mut end = start + 1;
+        while end < rows.len() && rows[end].order == rows[start].order {
+            env.tick()?;
+            end += 1;
+        }
+        ranges.resize(end, (start, end));
     }
-    end
+    Ok(ranges)
 }
 
-fn peer_start(rows: &[Placed], i: usize) -> usize {
-    let mut start = i;
-    while start > 0 && rows[start - 1].order == rows[i].order {
-        start -= 1;
-    }
-    start
-}
-
-fn partition_values(rows: &[Placed], function: &WindowFunction) -> SqlResult<Vec<Value>> {
+fn partition_values(
+    rows: &[Placed],
+    function: &WindowFunction,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Vec<Value>> {
     let n = rows.len();
+    let peers = peers(rows, env)?;
     match &function.kind {
         WindowKind::RowNumber => Ok((1..=n as i64).map(Value::Int).collect()),
-        WindowKind::Rank => Ok((0..n)
-            .map(|i| Value::Int(peer_start(rows, i) as i64 + 1))
+        WindowKind::Rank => Ok(peers
+            .iter()
+            .map(|(start, _)| Value::Int(*start as i64 + 1))
             .collect()),
         WindowKind::DenseRank => {
             let mut rank = 0;
             let mut values = Vec::with_capacity(n);
-            for i in 0..n {
-                if i == 0 || rows[i].order != rows[i - 1].order {
-                    rank += 1;
-                }
+            for (i, (start, _)) in peers.iter().enumerate() {
+                rank += i64::from(*start == i);
                 values.push(Value::Int(rank));
             }
             Ok(values)
         }
-        WindowKind::PercentRank => Ok((0..n)
-            .map(|i| {
-                let below = peer_start(rows, i) as f64;
+        WindowKind::PercentRank => Ok(peers
+            .iter()
+            .map(|(start, _)| {
+                let below = *start as f64;
                 Value::Float(if n > 1 { below / (n as f64 - 1.0) } else { 0.0 })
             })
             .collect()),
-        WindowKind::CumeDist => Ok((0..n)
-            .map(|i| Value::Float(peer_end(rows, i) as f64 / n as f64))
+        WindowKind::CumeDist => Ok(peers
+            .iter()
+            .map(|(_, end)| Value::Float(*end as f64 / n as f64))
             .collect()),
         WindowKind::Ntile => ntile(rows),
         WindowKind::Lag => offset_values(rows, -1),
         WindowKind::Lead => offset_values(rows, 1),
-        WindowKind::FirstValue => framed(rows, function, |rows, _, frame| {
-            Ok(rows
-                .get(frame.0)
-                .filter(|_| frame.0 < frame.1)
-                .map_or(Value::Null, |r| r.args[0].clone()))
-        }),
-        WindowKind::LastValue => framed(rows, function, |rows, _, frame| {
-            Ok(if frame.0 < frame.1 {
-                rows[frame.1 - 1].args[0].clone()
-            } else {
-                Value::Null
+        WindowKind::FirstValue => Ok(frames(&peers, function)
+            .map(|(start, end)| match rows.get(start) {
+                Some(first) if start < end => first.args[0].clone(),
+                Some(_) | None => Value::Null,
             })
-        }),
-        WindowKind::Aggregate(aggregate) => aggregate_values(rows, function, *aggregate),
+            .collect()),
+        WindowKind::LastValue => Ok(frames(&peers, function)
+            .map(|(start, end)| {
+                if start < end {
+                    rows[end - 1].args[0].clone()
+                } else {
+                    Value::Null
+                }
+            })
+            .collect()),
+        WindowKind::Aggregate(aggregate) => {
+            aggregate_values(rows, frames(&peers, function), function, *aggregate, env)
+        }
     }
 }
 
@@ -186,18 +197,31 @@ fn offset_values(rows: &[Placed], direction: i64) -> SqlResult<Vec<Value>> {
     Ok(values)
 }
 
-/// The half-open range of rows in the frame of row `i`.
-fn frame_of(rows: &[Placed], i: usize, frame: Option<&Frame>, ordered: bool) -> (usize, usize) {
-    let n = rows.len();
+/// The half-open range of rows in the frame of each row.
+fn frames(
+    peers: &[(usize, usize)],
+    function: &WindowFunction,
+) -> impl Iterator<Item = (usize, usize)> {
+    let ordered = !function.order.is_empty();
+    (0..peers.len()).map(move |i| frame_of(peers, i, function.frame.as_ref(), ordered))
+}
+
+fn frame_of(
+    peers: &[(usize, usize)],
+    i: usize,
+    frame: Option<&Frame>,
+    ordered: bool,
+) -> (usize, usize) {
+    let n = peers.len();
     let Some(frame) = frame else {
         // The default frame: RANGE UNBOUNDED PRECEDING AND CURRENT ROW, or everything unordered.
-        return (0, if ordered { peer_end(rows, i) } else { n });
+        return (0, if ordered { peers[i].1 } else { n });
     };
     let start = match frame.start {
         FrameBound::UnboundedPreceding => 0,
         FrameBound::Preceding(k) => i.saturating_sub(k as usize),
         FrameBound::CurrentRow if frame.rows => i,
-        FrameBound::CurrentRow => peer_start(rows, i),
+        FrameBound::CurrentRow => peers[i].0,
         FrameBound::Following(k) => (i + k as usize).min(n),
         FrameBound::UnboundedFollowing => n,
     };
@@ -205,44 +229,40 @@ fn frame_of(rows: &[Placed], i: usize, frame: Option<&Frame>, ordered: bool) -> 
         FrameBound::UnboundedPreceding => 0,
         FrameBound::Preceding(k) => (i + 1).saturating_sub(k as usize),
         FrameBound::CurrentRow if frame.rows => i + 1,
-        FrameBound::CurrentRow => peer_end(rows, i),
+        FrameBound::CurrentRow => peers[i].1,
         FrameBound::Following(k) => (i + k as usize + 1).min(n),
         FrameBound::UnboundedFollowing => n,
     };
     (start, end.max(start))
 }
 
-fn framed(
-    rows: &[Placed],
-    function: &WindowFunction,
-    f: impl Fn(&[Placed], usize, (usize, usize)) -> SqlResult<Value>,
-) -> SqlResult<Vec<Value>> {
-    let ordered = !function.order.is_empty();
-    (0..rows.len())
-        .map(|i| f(rows, i, frame_of(rows, i, function.frame.as_ref(), ordered)))
-        .collect()
-}
-
+/// The aggregate over each frame. A frame that only grows is not added up anew.
 fn aggregate_values(
     rows: &[Placed],
+    frames: impl Iterator<Item = (usize, usize)>,
     function: &WindowFunction,
     aggregate: Aggregate,
+    env: &mut Env<'_, '_>,
 ) -> SqlResult<Vec<Value>> {
-    let ordered = !function.order.is_empty();
+    let anew = || Accumulator::new(aggregate, &function.arg_ty, &function.ty);
     let mut values: Vec<Value> = Vec::with_capacity(rows.len());
-    let mut last: Option<(usize, usize)> = None;
-    for i in 0..rows.len() {
-        let frame = frame_of(rows, i, function.frame.as_ref(), ordered);
-        if last == Some(frame) {
-            values.push(values[i - 1].clone());
+    let (mut from, mut to, mut accumulator) = (0, 0, anew());
+    for (start, end) in frames {
+        if (start, end) == (from, to)
+            && let Some(last) = values.last()
+        {
+            values.push(last.clone());
             continue;
         }
-        let mut accumulator = Accumulator::new(aggregate, &function.arg_ty, &function.ty);
-        for row in &rows[frame.0..frame.1] {
+        if start != from || end < to {
+            (from, to, accumulator) = (start, start, anew());
+        }
+        for row in &rows[to..end] {
+            env.tick()?;
             accumulator.add(&row.args)?;
         }
-        values.push(accumulator.finish()?);
-        last = Some(frame);
+        to = end;
+        values.push(accumulator.clone().finish()?);
     }
     Ok(values)
 }

@@ -33,7 +33,11 @@ pub struct Packet {
 impl Raw {
     /// Logs in as sa.
     pub fn open(server: &Server) -> Self {
-        let settings = server.connection_string();
+        Self::open_with(&server.connection_string())
+    }
+
+    /// Logs in with the address and the password of a connection string.
+    pub fn open_with(settings: &str) -> Self {
         let setting = |name: &str| {
             let found = settings.split(';').find_map(|s| s.strip_prefix(name));
             found.unwrap_or_else(|| panic!("{name} in {settings}"))
