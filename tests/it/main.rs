@@ -15,6 +15,7 @@ mod histories;
 mod interleavings;
 mod lanes;
 mod migrations;
+mod mutation;
 mod payloads;
 mod permissions;
 mod procedures;

@@ -14,6 +14,7 @@ use super::stepper::{Actor, Answer, Call, Order, run};
 use crate::support::checker;
 use crate::support::database::TestSchema;
 use crate::support::dice::Dice;
+use crate::support::mutants;
 use crate::support::session::Session;
 use crate::support::setting::{self, Setting};
 
@@ -401,7 +402,9 @@ async fn interleave(setting: Setting) {
         schema,
         controls,
     };
-    for pair in pairs() {
+    let concerned =
+        |pair: &Pair| mutants::concerns(&pair.calls.each_ref().map(|c| c.text.as_str()));
+    for pair in pairs().into_iter().filter(concerned) {
         let began = Instant::now();
         let mut serial = Vec::new();
         let mut steps = [0, 0];

@@ -10,6 +10,7 @@ use super::operations::{Operation, operations};
 use super::runner::Runner;
 use crate::support::checker;
 use crate::support::database::TestSchema;
+use crate::support::mutants;
 use crate::support::session::Session;
 use crate::support::setting::Setting;
 
@@ -95,7 +96,9 @@ async fn provider_answers_as_the_model_does() {
             runs: 0,
         };
         let sequence = operations(setting.seed, CALLS);
-        if let Some((step, _)) = bench.run(&sequence).await {
+        if let Some((step, why)) = bench.run(&sequence).await {
+            // That it fails is all that is asked of a mutant.
+            assert!(mutants::wanted().is_none(), "{setting:?}: {why}");
             let shortest = bench.shorten(sequence[..=step].to_vec()).await;
             let why = bench.run(&shortest).await.map(|(_, why)| why);
             panic!("{setting:?}: {why:?} after\n{shortest:#?}");

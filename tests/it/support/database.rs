@@ -8,6 +8,8 @@ use tiberius::{Client, Config, Row};
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
+use super::mutants::{self, Mutant};
+
 /// The database's READ_COMMITTED_SNAPSHOT setting: Azure's default is on, SQL Server's off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotReads {
@@ -39,7 +41,8 @@ pub fn external() -> Option<String> {
 /// The seed of an adversary that the environment wants for all embedded servers; an odd one comes with
 /// optimized locking.
 pub fn adversary() -> Option<u64> {
-    let text = std::env::var("DUROXIDE_SQL_TEST_ADVERSARY").ok()?;
+    let text = std::env::var("DUROXIDE_SQL_TEST_ADVERSARY").ok();
+    let text = text.filter(|text| !text.is_empty())?;
     Some(text.parse().expect("a seed"))
 }
 
@@ -97,7 +100,22 @@ impl TestSchema {
     }
 
     pub async fn provider(&self) -> MssqlProvider {
-        self.builder().build().await.expect("the provider starts")
+        let provider = self.builder().build().await.expect("the provider starts");
+        if let Some(mutant) = mutants::wanted() {
+            self.install(&mutant).await;
+        }
+        provider
+    }
+
+    /// Replaces a procedure by one of its mutants.
+    async fn install(&self, mutant: &Mutant) {
+        let text = mutant.text.replace("[$(schema)]", &self.name.quoted());
+        let mut client = connect(&self.url).await;
+        let result = match client.simple_query(text).await {
+            Ok(stream) => stream.into_results().await.map(drop),
+            Err(error) => Err(error),
+        };
+        result.unwrap_or_else(|error| panic!("{}: {error}", mutants::REFUSED));
     }
 
     /// Whether the database has this schema.

@@ -24,10 +24,8 @@ impl Setting {
     /// The seeds of every day, or as many as the environment asks for, with snapshot reads off and
     /// on, and optimized locking off and on, in turns; and those that once showed a fault.
     pub fn each(every_day: Range<u64>, once_failed: &[u64]) -> impl Iterator<Item = Self> {
-        let seeds = match wanted() {
-            Some(seeds) => 0..seeds,
-            None => every_day,
-        };
+        let seeds = some().or_else(|| wanted().map(|seeds| 0..seeds));
+        let seeds = seeds.unwrap_or(every_day);
         let seeds: Vec<u64> = once_failed.iter().copied().chain(seeds).collect();
         seeds.into_iter().map(|seed| Self {
             seed,
@@ -63,6 +61,15 @@ impl Setting {
 
 /// The number of seeds that the environment asks for.
 pub fn wanted() -> Option<u64> {
-    let text = std::env::var(SEEDS).ok().filter(|text| !text.is_empty())?;
+    let text = std::env::var(SEEDS).ok();
+    let text = text.filter(|text| !text.is_empty() && !text.contains(".."))?;
     Some(text.parse().expect("a number of seeds"))
+}
+
+/// The few seeds that the environment names as `4..8`.
+fn some() -> Option<Range<u64>> {
+    let text = std::env::var(SEEDS).ok()?;
+    let (first, end) = text.split_once("..")?;
+    let number = |text: &str| text.parse().expect("a seed");
+    Some(number(first)..number(end))
 }

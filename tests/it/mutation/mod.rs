@@ -1,0 +1,62 @@
+//! How much the tests notice: each word about locks, paths, order and settings is taken out of its
+//! procedure, and the tests are run until one of them misses it.
+//!
+//! `DUROXIDE_SQL_TEST_MUTANTS=all cargo test --test it mutation:: -- --nocapture` tries them all;
+//! `DUROXIDE_SQL_TEST_MUTANTS=fetch_work_item,order` those of some procedures or kinds. What is known
+//! is kept in `target/tmp/mutation.tsv`, so that a run can be continued. docs/mutation.md sums up the
+//! last one.
+
+mod journal;
+mod report;
+mod run;
+mod stages;
+mod texts;
+mod trial;
+
+use std::time::Duration;
+
+use crate::support::mutants;
+use stages::Stage;
+use trial::End;
+
+/// Which mutants to try: `all`, or names of procedures and kinds of words.
+const MUTANTS: &str = "DUROXIDE_SQL_TEST_MUTANTS";
+
+/// Words of which it is known which test misses them.
+const KNOWN: [(&str, &str, &[&str]); 2] = [
+    (
+        "_settle_session_lane",
+        "UPDLOCK",
+        &["hazards::correction_of_a_lane"],
+    ),
+    (
+        "fetch_work_item",
+        "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        &["hazards::procedures_run_under"],
+    ),
+];
+
+/// The tests pass on the procedures as they are, and miss the words: those that are known, or all
+/// that the environment asks for.
+#[test]
+fn words_that_are_taken_out_are_missed() {
+    if let Some(wanted) = std::env::var(MUTANTS).ok().filter(|text| !text.is_empty()) {
+        return run::run(&wanted);
+    }
+    for (procedure, word, tests) in KNOWN {
+        let (name, seeds, adversary) = (procedure, None, None);
+        let stage = Stage {
+            name,
+            tests,
+            seeds,
+            adversary,
+        };
+        let mutants = mutants::of(procedure);
+        let mutant = mutants.iter().find(|mutant| mutant.word == word);
+        let mutant = mutant.expect("the procedure has the word");
+        let patience = Duration::from_secs(300);
+        assert_eq!(trial::run(&stage, None, patience), End::Passed, "{name}");
+        let end = trial::run(&stage, Some(mutant), patience);
+        assert!(matches!(end, End::Failed(..)), "{mutant} {word}: {end:?}");
+    }
+}

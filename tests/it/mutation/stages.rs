@@ -1,0 +1,94 @@
+//! Which tests are run against a mutant, the quick ones first.
+
+use std::ops::Range;
+
+/// Some tests, on servers of some kind.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    pub name: &'static str,
+    /// Parts of the tests' names.
+    pub tests: &'static [&'static str],
+    /// The seeds of the tests of adversity; they decide on snapshot reads and optimized locking too.
+    pub seeds: Option<Range<u64>>,
+    /// The seed of an adversary on every server.
+    pub adversary: Option<u64>,
+}
+
+/// What speaks to the procedures directly, and is soon over.
+const DIRECT: &[&str] = &[
+    "procedures::claims",
+    "procedures::deletion",
+    "procedures::hazards",
+    "procedures::invariants",
+    "procedures::moving",
+    "procedures::sessions",
+    "procedures::settings",
+    "procedures::transactions",
+    "interleavings::",
+    "lanes::",
+    "clocks::",
+];
+
+impl Stage {
+    const fn plain(name: &'static str, tests: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            tests,
+            seeds: None,
+            adversary: None,
+        }
+    }
+
+    /// With an adversary, and with these seeds where the tests have seeds.
+    const fn against(self, seeds: Range<u64>) -> Self {
+        Self {
+            adversary: Some(seeds.start),
+            seeds: Some(seeds),
+            ..self
+        }
+    }
+
+    /// The variables that the tests read.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let seeds = self
+            .seeds
+            .clone()
+            .map(|s| format!("{}..{}", s.start, s.end));
+        let adversary = self.adversary.map(|seed| seed.to_string());
+        let seeds = ("DUROXIDE_SQL_TEST_SEEDS", seeds.unwrap_or_default());
+        let adversary = ("DUROXIDE_SQL_TEST_ADVERSARY", adversary.unwrap_or_default());
+        vec![seeds, adversary]
+    }
+}
+
+/// Everything that a mutant has to survive.
+pub fn stages() -> Vec<Stage> {
+    vec![
+        Stage::plain("model", &["adversity::sequences"]).against(0..8),
+        Stage::plain("load", &["adversity::load"]).against(0..4),
+        Stage::plain("direct", DIRECT),
+        Stage::plain("pairs", &["adversity::pairs"]).against(0..4),
+        Stage::plain(
+            "cost",
+            &[
+                "procedures::cost",
+                "costs::",
+                "durability::",
+                "statements::",
+            ],
+        ),
+        Stage::plain("direct with an adversary", DIRECT).against(2..3),
+        Stage::plain("more load", &["adversity::load"]).against(4..24),
+        Stage::plain(
+            "the rest",
+            &[
+                "histories::",
+                "views::",
+                "payloads::",
+                "e2e::",
+                "conformance::",
+            ],
+        )
+        .against(8..9),
+    ]
+}
