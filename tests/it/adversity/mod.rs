@@ -5,11 +5,15 @@
 //! order of the pairs.
 
 mod account;
+mod bench;
 mod caller;
 mod dump;
+mod failures;
+mod levels;
 mod load;
 mod model;
 mod operations;
+mod orders;
 mod pairs;
 mod runner;
 mod runner_work;

@@ -19,26 +19,26 @@ use crate::support::session::Session;
 use crate::support::setting::{self, Setting};
 
 /// Tokens: a UUID that ends in two characters of our choice.
-fn token(name: &str) -> String {
+pub(super) fn token(name: &str) -> String {
     format!("00000000-0000-0000-0000-0000000000{name}")
 }
 
 const LEASE: &str = "@lock_timeout_ms = 60000";
 
-fn post(instance: &str, payload: &str) -> String {
+pub(super) fn post(instance: &str, payload: &str) -> String {
     format!(
         "enqueue_for_orchestrator @instance_id = N'{instance}', @kind = N'StartOrchestration', @payload = N'{payload}'"
     )
 }
 
-fn fetch(name: &str) -> String {
+pub(super) fn fetch(name: &str) -> String {
     format!(
         "fetch_orchestration_item @lock_token = N'{}', {LEASE}",
         token(name)
     )
 }
 
-fn fetch_work(name: &str, owner: &str) -> String {
+pub(super) fn fetch_work(name: &str, owner: &str) -> String {
     format!(
         "fetch_work_item @lock_token = N'{}', {LEASE}, @include_untagged = 1, @session_owner = N'{owner}', @session_timeout_ms = 60000",
         token(name)
@@ -46,21 +46,21 @@ fn fetch_work(name: &str, owner: &str) -> String {
 }
 
 /// The end of the turn that was fetched with the token `name`.
-fn ack(name: &str, instance: &str, more: &str) -> String {
+pub(super) fn ack(name: &str, instance: &str, more: &str) -> String {
     format!(
         "ack_orchestration_item @lock_token = N'{}:{instance}', @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1', @history = N'[{{\"event_id\":1,\"payload\":\"{name}\",\"payload_bytes\":2}}]'{more}",
         token(name)
     )
 }
 
-fn work(activity: u64, session: Option<&str>) -> String {
+pub(super) fn work(activity: u64, session: Option<&str>) -> String {
     let session = session.map_or(String::new(), |s| format!("\"session_id\":\"{s}\","));
     format!(
         "{{\"ord\":{activity},\"instance_id\":\"i\",\"execution_id\":1,\"activity_id\":{activity},{session}\"payload\":\"w{activity}\"}}"
     )
 }
 
-fn enqueue_work(activity: u64, session: Option<&str>) -> String {
+pub(super) fn enqueue_work(activity: u64, session: Option<&str>) -> String {
     format!(
         "enqueue_for_worker @worker_items = N'[{}]'",
         work(activity, session)
@@ -68,7 +68,7 @@ fn enqueue_work(activity: u64, session: Option<&str>) -> String {
 }
 
 /// `$(work)` stands for the token of the only item that is held.
-const HELD: &str = "SELECT TOP (1) CONCAT(q.lock_token, N':', q.work_id) AS held FROM [$(schema)].worker_queue AS q WHERE q.lock_token IS NOT NULL;";
+pub(super) const HELD: &str = "SELECT TOP (1) CONCAT(q.lock_token, N':', q.work_id) AS held FROM [$(schema)].worker_queue AS q WHERE q.lock_token IS NOT NULL;";
 
 struct Pair {
     name: &'static str,

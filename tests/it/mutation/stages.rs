@@ -22,10 +22,9 @@ const DIRECT: &[&str] = &[
     "procedures::invariants",
     "procedures::moving",
     "procedures::sessions",
-    "procedures::settings",
     "procedures::transactions",
+    "histories::",
     "interleavings::",
-    "lanes::",
     "clocks::",
 ];
 
@@ -48,6 +47,10 @@ impl Stage {
         }
     }
 
+    pub fn names(&self) -> Vec<String> {
+        self.tests.iter().map(|name| (*name).to_owned()).collect()
+    }
+
     /// The variables that the tests read.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let seeds = self
@@ -63,32 +66,24 @@ impl Stage {
 
 /// Everything that a mutant has to survive.
 pub fn stages() -> Vec<Stage> {
+    let plain = Stage::plain;
     vec![
-        Stage::plain("model", &["adversity::sequences"]).against(0..8),
-        Stage::plain("load", &["adversity::load"]).against(0..4),
-        Stage::plain("direct", DIRECT),
-        Stage::plain("pairs", &["adversity::pairs"]).against(0..4),
-        Stage::plain(
-            "cost",
-            &[
-                "procedures::cost",
-                "costs::",
-                "durability::",
-                "statements::",
-            ],
-        ),
-        Stage::plain("direct with an adversary", DIRECT).against(2..3),
-        Stage::plain("more load", &["adversity::load"]).against(4..24),
-        Stage::plain(
-            "the rest",
-            &[
-                "histories::",
-                "views::",
-                "payloads::",
-                "e2e::",
-                "conformance::",
-            ],
-        )
-        .against(8..9),
+        plain("model", &["adversity::sequences"]).against(0..8),
+        plain("failures", &["adversity::failures", "adversity::levels"]),
+        plain("orders", &["adversity::orders"]).against(0..8),
+        plain("load", &["adversity::load"]).against(0..4),
+        plain("direct", DIRECT),
+        plain("pairs", &["adversity::pairs"]).against(0..4),
+        plain("cost", &["procedures::cost", "costs::", "durability::"]),
+        plain("direct with an adversary", DIRECT).against(2..3),
+        plain("more load", &["adversity::load"]).against(4..24),
+    ]
+}
+
+/// Slow tests, for those mutants that survived the others.
+pub fn last_stages() -> Vec<Stage> {
+    vec![
+        Stage::plain("runtime", &["e2e::", "views::"]).against(8..9),
+        Stage::plain("conformance", &["conformance::"]).against(8..9),
     ]
 }

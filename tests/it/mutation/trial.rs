@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::stages::Stage;
-use crate::support::mutants::{MUTANT, Mutant, REFUSED};
+use crate::support::mutants::{MUTANT, Mutant, REFUSED, trap};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +41,10 @@ impl Output {
     }
 }
 
-/// Runs the tests of a stage against a mutant, or against the procedures as they are, until the
-/// first one fails.
-pub fn run(stage: &Stage, mutant: Option<&Mutant>, at_most: Duration) -> End {
+fn command(stage: &Stage, tests: &[String], mutant: Option<&str>) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the tests' own program"));
     command
-        .args(stage.tests)
+        .args(tests)
         .args(["--skip", "mutation::", "--test-threads=1", "--nocapture"])
         .env_remove("DATABASE_URL")
         .env_remove(MUTANT)
@@ -56,8 +54,28 @@ pub fn run(stage: &Stage, mutant: Option<&Mutant>, at_most: Duration) -> End {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     if let Some(mutant) = mutant {
-        command.env(MUTANT, mutant.to_string());
+        command.env(MUTANT, mutant);
     }
+    command
+}
+
+/// The tests of a stage that call a procedure.
+pub fn reaching(stage: &Stage, procedure: &str) -> Vec<String> {
+    let mut command = command(stage, &stage.names(), Some(&trap(procedure)));
+    let output = command.output().expect("the tests run");
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let summary = output
+        .rsplit_once("\nfailures:\n")
+        .map_or("", |(_, rest)| rest);
+    let names = summary.lines().take_while(|line| line.starts_with("    "));
+    names.map(|name| name.trim().to_owned()).collect()
+}
+
+/// Runs tests of a stage against a mutant, or against the procedures as they are, until the first
+/// one fails.
+pub fn run(stage: &Stage, tests: &[String], mutant: Option<&Mutant>, at_most: Duration) -> End {
+    let name = mutant.map(Mutant::to_string);
+    let mut command = command(stage, tests, name.as_deref());
     let mut child = command.spawn().expect("the tests start");
     let (out, err) = (Output::default(), Output::default());
     let readers = [

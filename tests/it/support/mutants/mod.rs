@@ -89,10 +89,33 @@ fn mark(text: &str) -> u64 {
 pub fn wanted() -> Option<Mutant> {
     let name = std::env::var(MUTANT).ok().filter(|name| !name.is_empty())?;
     let procedure = name.split(':').next().expect("a procedure");
+    if name == trap(procedure) {
+        return Some(trapped(procedure));
+    }
     let found = of(procedure)
         .into_iter()
         .find(|mutant| mutant.to_string() == name);
     Some(found.unwrap_or_else(|| panic!("{MUTANT}: there is no word at {name}")))
+}
+
+/// The name of the mutant that fails whenever the procedure is called: it shows which tests come there.
+pub fn trap(procedure: &str) -> String {
+    format!("{procedure}:trap")
+}
+
+fn trapped(procedure: &str) -> Mutant {
+    let text = script(procedure);
+    let original = mark(&text);
+    let text = text.replacen("\nBEGIN\n", "\nBEGIN\n    THROW 51098, N'trapped', 1;\n", 1);
+    Mutant {
+        procedure: procedure.to_owned(),
+        line: 0,
+        column: 0,
+        kind: Kind::Choice,
+        word: "trap".to_owned(),
+        text,
+        original,
+    }
 }
 
 /// Whether calls of these procedures may come to the procedure of the mutant; always, without one.
