@@ -134,7 +134,7 @@ fn last_test(output: &str) -> String {
         .lines()
         .filter_map(|line| line.strip_prefix("test "))
         .filter_map(|line| line.split_once(" ... "))
-        .last();
+        .next_back();
     started.map_or(String::new(), |(name, _)| name.to_owned())
 }
 

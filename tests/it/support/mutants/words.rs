@@ -127,9 +127,9 @@ fn with(text: &str, tokens: &[Token<'_>]) -> Vec<Word> {
     // WITH also begins the columns of OPENJSON, whose names are none of these.
     list(text, tokens, |word| {
         let is = |known: &&str| word.eq_ignore_ascii_case(known);
-        if LOCKS.iter().any(|known| is(known)) {
+        if LOCKS.iter().any(&is) {
             Some(Kind::Lock)
-        } else if PATHS.iter().any(|known| is(known)) {
+        } else if PATHS.iter().any(is) {
             Some(Kind::Path)
         } else {
             None
