@@ -14,6 +14,9 @@ use mssql_embedded::{Controls, Encryption, Server, Snapshot};
 use crate::connection;
 use crate::proxy::Proxy;
 
+/// Where the embedded server's connection string leads.
+const EMBEDDED_DATABASE: &str = "master";
+
 /// A place that a run can store its orchestrations in.
 #[async_trait::async_trait]
 pub trait Backend: Send + Sync {
@@ -41,6 +44,24 @@ pub trait Backend: Send + Sync {
     fn requests(&self) -> Option<u64> {
         None
     }
+
+    /// Where the store is, for scenarios that go there by a way of their own; `None` if it is no
+    /// SQL Server.
+    fn target(&self) -> Option<Target> {
+        None
+    }
+}
+
+/// Where a store is.
+pub struct Target {
+    /// Connection string.
+    pub url: String,
+    /// The schema.
+    pub schema: String,
+    /// The embedded server's controls.
+    pub controls: Option<Controls>,
+    /// The database of the embedded server.
+    pub database: String,
 }
 
 /// Our provider, in a schema of its own that is dropped in the end.
@@ -200,6 +221,15 @@ impl Backend for SqlBackend {
 
     fn counters(&self) -> Option<Snapshot> {
         self.controls().map(|controls| controls.counters())
+    }
+
+    fn target(&self) -> Option<Target> {
+        Some(Target {
+            url: self.url.clone(),
+            schema: self.schema.clone(),
+            controls: self.controls(),
+            database: EMBEDDED_DATABASE.to_owned(),
+        })
     }
 
     fn requests(&self) -> Option<u64> {

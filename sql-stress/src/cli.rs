@@ -14,7 +14,7 @@ use crate::settings::{Pair, Settings};
 #[derive(Debug, Parser)]
 #[command(name = "sql-stress", version, after_help = after_help())]
 pub struct Cli {
-    /// Scenarios to run, in this order; `all` for every one except soak
+    /// Scenarios to run, in this order; `all` for every one except soak and the drills, failover and kill
     #[arg(value_name = "SCENARIO", default_value = "fan-out")]
     pub scenarios: Vec<String>,
 
@@ -106,6 +106,10 @@ pub struct Cli {
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
 
+    /// Work on a schema instead of loading one: what the kill scenario starts and kills
+    #[arg(long, hide = true)]
+    pub serve: bool,
+
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
@@ -152,6 +156,7 @@ impl Cli {
             samples: self.samples,
             patience: self.patience,
             seed: self.seed,
+            program: None,
         }
     }
 }

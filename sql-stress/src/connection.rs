@@ -29,6 +29,15 @@ pub fn server(url: &str) -> Result<Server> {
 ///
 /// When the string names no server.
 pub fn through(url: &str, port: u16) -> Result<String> {
+    led_to(url, "127.0.0.1", port)
+}
+
+/// As [`through`], with a server of any name.
+///
+/// # Errors
+///
+/// When the string names no server.
+pub fn led_to(url: &str, host: &str, port: u16) -> Result<String> {
     let (parts, real) = split(url)?;
     let has_name = url.to_ascii_lowercase().contains("hostnameincertificate");
     let name = if has_name {
@@ -46,11 +55,11 @@ pub fn through(url: &str, port: u16) -> Result<String> {
     Ok(match parts {
         Parts::Url { before, after } => {
             let separator = if after.contains('?') { "&" } else { "?" };
-            format!("{before}127.0.0.1:{port}{after}{}", joined(separator))
+            format!("{before}{host}:{port}{after}{}", joined(separator))
         }
         Parts::Pairs(pairs) => {
             format!(
-                "server=tcp:127.0.0.1,{port};{}{}",
+                "server=tcp:{host},{port};{}{}",
                 pairs.join(";"),
                 joined(";")
             )

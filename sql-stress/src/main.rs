@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use sql_stress::cli::Cli;
 use sql_stress::execute::execute;
 use sql_stress::run::silence_logs;
+use sql_stress::serve::serve;
 
 /// Something was lost or failed.
 const FAILED: u8 = 1;
@@ -32,6 +33,15 @@ async fn main() -> ExitCode {
         }
     };
     silence_logs();
+    if cli.serve {
+        return match serve(&cli).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(UNUSABLE)
+            }
+        };
+    }
     match execute(&cli).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),

@@ -1,5 +1,6 @@
 //! What a run is to do, after the command line has been read.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Concurrency of a runtime: orchestration dispatchers and workers.
@@ -57,6 +58,8 @@ pub struct Settings {
     pub patience: Duration,
     /// Start of every random sequence.
     pub seed: u64,
+    /// The tester itself, for scenarios that start processes of it; the running program when absent.
+    pub program: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -73,6 +76,7 @@ impl Default for Settings {
             samples: 100,
             patience: Duration::from_secs(60),
             seed: 1,
+            program: None,
         }
     }
 }

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use sql_stress::backend::{Backend as _, SqlBackend, SqlOptions};
-use sql_stress::model::RunResult;
+use sql_stress::model::{Fact, RunResult};
 use sql_stress::run::run;
 use sql_stress::scenarios;
 use sql_stress::settings::Settings;
 use tokio_util::sync::CancellationToken;
+
+/// These have a test of their own.
+const DRILLS: [&str; 2] = ["failover", "kill"];
 
 fn small() -> Settings {
     Settings {
@@ -16,6 +19,7 @@ fn small() -> Settings {
         activity_delay: Duration::from_millis(1),
         sizes: vec![20, 60],
         samples: 5,
+        program: Some(env!("CARGO_BIN_EXE_sql-stress").into()),
         ..Settings::default()
     }
 }
@@ -37,6 +41,9 @@ async fn play(name: &str, options: SqlOptions, settings: &Settings) -> RunResult
 async fn every_scenario_succeeds() {
     for scenario in scenarios::all() {
         let name = scenario.name();
+        if DRILLS.contains(&name) {
+            continue;
+        }
         let result = play(name, SqlOptions::default(), &small()).await;
         assert!(
             result.is_success(),
@@ -47,6 +54,38 @@ async fn every_scenario_succeeds() {
         assert!(!result.procedures.is_empty(), "{name}");
         assert_eq!(result.scenario, name);
     }
+}
+
+/// Each way to fail over, once, with short outages: everything completes, no activity is run more
+/// than once more per fault, and the time lost is told for each way.
+#[tokio::test(flavor = "multi_thread")]
+async fn failovers_of_every_way_only_delay() {
+    let result = play("failover", SqlOptions::default(), &small()).await;
+    let told = format!("{:?} {:?}", result.errors, result.facts);
+    assert!(result.is_success(), "{told}");
+    let lost = |fact: &&Fact| fact.name.starts_with("time lost");
+    assert_eq!(result.facts.iter().filter(lost).count(), 7, "{told}");
+    assert_eq!(fact(&result, "faults"), 7.0, "{told}");
+    println!("{told}");
+}
+
+/// Three processes, each killed once: everything completes with the right counts, and nothing is
+/// left in the queues.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_processes_lose_nothing() {
+    let result = play("kill", SqlOptions::default(), &small()).await;
+    assert!(
+        result.is_success(),
+        "{:?} {:?}",
+        result.errors,
+        result.facts
+    );
+    assert!(fact(&result, "processes killed") >= 3.0);
+}
+
+fn fact(result: &RunResult, name: &str) -> f64 {
+    let found = result.facts.iter().find(|fact| fact.name == name);
+    found.expect("the fact is told").value
 }
 
 /// A one-activity orchestration costs eight calls besides what the client asks while it waits.

@@ -162,7 +162,10 @@ impl Dialer {
         trail: &mut Trail,
     ) -> Result<Connection, ConnectError> {
         let config = self.config(host, port, method, trail.redirect.is_some())?;
-        let tcp = self.racer.connect(host, port).await?;
+        let tcp = {
+            let lookup = self.options.lookup.as_ref();
+            self.racer.connect(host, port, lookup).await?
+        };
         trail.is_open = true;
         tcp.set_nodelay(true)?;
         let keepalive = socket2::TcpKeepalive::new()

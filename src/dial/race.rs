@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::options::Lookup;
+
 /// The head start of each address before the next one.
 const STAGGER: Duration = Duration::from_millis(50);
 
@@ -24,10 +26,18 @@ pub(super) struct Racer {
 impl Racer {
     /// Opens a connection to the host. The name is looked up every time, because a failover may
     /// change what it stands for.
-    pub(super) async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
-        let found = tokio::net::lookup_host((host, port)).await?;
+    pub(super) async fn connect(
+        &self,
+        host: &str,
+        port: u16,
+        lookup: Option<&Lookup>,
+    ) -> io::Result<TcpStream> {
+        let found = match lookup {
+            Some(lookup) => lookup(host, port)?,
+            None => tokio::net::lookup_host((host, port)).await?.collect(),
+        };
         let preferred = *self.answered();
-        let stream = first_of(order(found.collect(), preferred)).await?;
+        let stream = first_of(order(found, preferred)).await?;
         *self.answered() = stream.peer_addr().ok();
         Ok(stream)
     }

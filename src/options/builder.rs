@@ -1,12 +1,14 @@
 //! The builder: every setting of a provider, with its default.
 
 use std::fmt;
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection_string::ConnectionString;
-use super::{DEFAULT_SCHEMA, MigrationPolicy, Options, OptionsError, Polling};
+use super::{DEFAULT_SCHEMA, Lookup, MigrationPolicy, Options, OptionsError, Polling};
 use crate::auth::{Identity, TokenSource};
 use crate::schema_name::SchemaName;
 
@@ -54,6 +56,7 @@ pub struct MssqlProviderBuilder {
     polling: Polling,
     wait_for_work: Option<bool>,
     history_cache_bytes: usize,
+    lookup: Option<Lookup>,
 }
 
 impl MssqlProviderBuilder {
@@ -78,6 +81,7 @@ impl MssqlProviderBuilder {
             polling: Polling::default(),
             wait_for_work: None,
             history_cache_bytes: HISTORY_CACHE_BYTES,
+            lookup: None,
         }
     }
 
@@ -190,6 +194,17 @@ impl MssqlProviderBuilder {
         self
     }
 
+    /// Finds the addresses of the server's name, and of those it redirects to, with this function
+    /// instead of the system's, for names that only a service registry knows. It is asked for every
+    /// new connection, so that a name that moves is followed; it must not block.
+    pub fn lookup<F>(mut self, lookup: F) -> Self
+    where
+        F: Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static,
+    {
+        self.lookup = Some(Arc::new(lookup));
+        self
+    }
+
     /// Merges connection string, builder, environment and defaults.
     pub(crate) fn resolve(self) -> Result<Options, OptionsError> {
         let string = ConnectionString::parse(&self.url)?;
@@ -281,6 +296,7 @@ impl MssqlProviderBuilder {
             polling: self.polling,
             wait_for_work,
             history_cache_bytes: self.history_cache_bytes,
+            lookup: self.lookup,
         })
     }
 }

@@ -14,6 +14,7 @@ pub use error::OptionsError;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::auth::Identity;
@@ -60,6 +61,10 @@ impl Default for Polling {
     }
 }
 
+/// Finds the addresses of a host's name.
+pub(crate) type Lookup =
+    Arc<dyn Fn(&str, u16) -> std::io::Result<Vec<std::net::SocketAddr>> + Send + Sync>;
+
 /// The resolved settings: connection string, builder, environment and defaults merged.
 #[derive(Clone)]
 pub(crate) struct Options {
@@ -89,6 +94,8 @@ pub(crate) struct Options {
     pub(crate) polling: Polling,
     pub(crate) wait_for_work: bool,
     pub(crate) history_cache_bytes: usize,
+    /// Asked instead of the system.
+    pub(crate) lookup: Option<Lookup>,
 }
 
 impl Options {

@@ -14,6 +14,7 @@ mod golden;
 mod histories;
 mod interleavings;
 mod lanes;
+mod logs;
 mod migrations;
 mod mutation;
 mod payloads;

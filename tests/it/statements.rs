@@ -11,9 +11,11 @@ use std::time::Duration;
 use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide::runtime::{OrchestrationStatus, Runtime};
 use duroxide::{Client, OrchestrationContext};
-use mssql_embedded::{Rule, Server, SqlError, Trigger};
+use duroxide_sql::MssqlProvider;
+use mssql_embedded::{Pause, Rule, Server, SqlError, Trigger};
 
 use crate::support::database::TestSchema;
+use crate::support::proxy::Proxy;
 use crate::support::runtime::{PATIENCE, echo_activities};
 use crate::support::wait;
 
@@ -21,11 +23,14 @@ use crate::support::wait;
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     Cut,
+    /// The network swallows everything on every connection from then on.
+    Silence,
     Error(i32, u8),
 }
 
-const FAULTS: [Fault; 6] = [
+const FAULTS: [Fault; 7] = [
     Fault::Cut,
+    Fault::Silence,
     Fault::Error(1205, 13),
     Fault::Error(3906, 16),
     Fault::Error(40613, 17),
@@ -60,7 +65,7 @@ impl Moment {
 fn parts() -> usize {
     match std::env::var_os("EVERY_STATEMENT") {
         Some(_) => 1,
-        None => 77,
+        None => 79,
     }
 }
 
@@ -86,8 +91,35 @@ struct App {
     client: Client,
     runtime: Arc<Runtime>,
     schema: TestSchema,
+    proxy: Proxy,
     server: Server,
     instances: usize,
+}
+
+/// A fault that waits for its moment.
+enum Armed {
+    Rule(Rule),
+    /// The server stands still at the moment, until the network has gone silent.
+    Pause(Pause),
+}
+
+impl Armed {
+    fn has_struck(&self) -> bool {
+        match self {
+            Self::Rule(rule) => rule.fired() > 0,
+            Self::Pause(pause) => pause.fired() > 0,
+        }
+    }
+
+    /// Does what the rule itself cannot; never ends.
+    async fn strike(&self, proxy: &Proxy) {
+        if let Self::Pause(pause) = self {
+            pause.paused().await;
+            proxy.silence_all();
+            pause.release();
+        }
+        std::future::pending().await
+    }
 }
 
 impl App {
@@ -95,13 +127,17 @@ impl App {
         let server = Server::builder().read_committed_snapshot(snapshot_reads);
         let server = server.start().expect("the embedded server starts");
         let schema = TestSchema::at(server.connection_string());
-        let store = Arc::new(schema.provider().await);
+        let proxy = Proxy::start(schema.url()).await;
+        let builder = MssqlProvider::builder(proxy.url(schema.url()));
+        let builder = builder.schema(schema.name().as_str());
+        let store = Arc::new(builder.build().await.expect("the provider starts"));
         let runtime =
             Runtime::start_with_store(store.clone(), echo_activities(), orchestrations()).await;
         Self {
             client: Client::new(store),
             runtime,
             schema,
+            proxy,
             server,
             instances: 0,
         }
@@ -152,13 +188,14 @@ impl App {
         moments
     }
 
-    fn arm(&self, moment: &Moment, fault: Fault) -> Rule {
+    fn arm(&self, moment: &Moment, fault: Fault) -> Armed {
         let controls = self.server.controls();
         match fault {
-            Fault::Cut => controls.cut(moment.trigger()),
+            Fault::Cut => Armed::Rule(controls.cut(moment.trigger())),
+            Fault::Silence => Armed::Pause(controls.pause(moment.trigger())),
             Fault::Error(number, severity) => {
                 let error = SqlError::with(number, severity, 1, "raised by a test");
-                controls.fail(moment.trigger(), error)
+                Armed::Rule(controls.fail(moment.trigger(), error))
             }
         }
     }
@@ -192,11 +229,18 @@ async fn faults_only_delay(snapshot_reads: bool) {
     let chosen = cases.iter().skip(usize::from(snapshot_reads));
     for (moment, fault) in chosen.step_by(parts()) {
         let case = format!("{fault:?} at {moment:?}");
-        let rule = app.arm(moment, *fault);
-        app.run(&case).await;
-        met += u32::from(rule.fired() > 0);
+        let armed = app.arm(moment, *fault);
+        let proxy = app.proxy.clone();
+        tokio::select! {
+            () = app.run(&case) => {}
+            () = armed.strike(&proxy) => {}
+        }
+        met += u32::from(armed.has_struck());
         tried += 1;
-        drop(rule);
+        if let Armed::Rule(rule) = &armed {
+            rule.disarm();
+        }
+        drop(armed);
         app.holds_no_lock(&case).await;
     }
     println!("{met} of {tried} faults were met, of {} cases", cases.len());

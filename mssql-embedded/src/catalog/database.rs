@@ -57,6 +57,8 @@ pub struct Database {
     pub allow_snapshot_isolation: bool,
     /// DELAYED_DURABILITY.
     pub delayed_durability: ast::DelayedDurability,
+    /// Every change is answered with 3906. Only the controls set it.
+    pub read_only: bool,
     /// compatibility_level.
     pub compatibility_level: u8,
     /// Schemas by id.

@@ -37,6 +37,7 @@ impl Database {
             read_committed_snapshot: false,
             allow_snapshot_isolation: false,
             delayed_durability: DelayedDurability::Disabled,
+            read_only: false,
             compatibility_level: 150,
             schemas: BTreeMap::new(),
             schema_names: HashMap::new(),

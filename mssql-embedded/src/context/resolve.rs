@@ -86,6 +86,13 @@ pub fn no_database(name: &str) -> SqlError {
     SqlError::new(911, text)
 }
 
+/// 3906.
+pub fn read_only(database: &str) -> SqlError {
+    let text =
+        format!("Failed to update database \"{database}\" because the database is read-only.");
+    SqlError::with(3906, 16, 1, text)
+}
+
 /// 916.
 pub fn no_access(login: &str, database: &str) -> SqlError {
     let text = format!(

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::Controls;
-use crate::catalog::TokenGrant;
+use crate::catalog::{TokenGrant, server_fold};
+use crate::context::no_database;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;
@@ -69,6 +70,20 @@ impl Controls {
     /// 5011 when there is no such database.
     pub fn set_allow_snapshot_isolation(&self, database: &str, on: bool) -> SqlResult<()> {
         self.set_option(database, "ALLOW_SNAPSHOT_ISOLATION", on)
+    }
+
+    /// Answers every change in a database with 3906, as a replica does that others still take for the
+    /// primary. Table variables and temporary tables can be written. What was changed before may
+    /// still be committed.
+    ///
+    /// # Errors
+    ///
+    /// 911 when there is no such database.
+    pub fn set_read_only(&self, database: &str, on: bool) -> SqlResult<()> {
+        let mut latch = self.engine.latch();
+        let found = latch.database_mut(&server_fold(database));
+        found.ok_or_else(|| no_database(database))?.read_only = on;
+        Ok(())
     }
 
     /// Sets the compatibility level, 100 to 160.

@@ -40,6 +40,7 @@ pub fn run_insert(
     given: Option<Vec<Vec<Value>>>,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<DmlResult> {
+    check_target(&insert.target, env)?;
     check_identity_insert(insert, env)?;
     if let Some(choices) = &env.core.choices {
         choices.decide_writes(insert.hints.rowlock);
@@ -98,6 +99,14 @@ pub fn run_insert(
     check_parents(&insert.foreign, &written, "INSERT", env)?;
     outputs.finish(insert.output.as_ref(), &mut result, env)?;
     Ok(result)
+}
+
+/// A table variable can always be written.
+fn check_target(target: &Target, env: &Env<'_, '_>) -> SqlResult<()> {
+    match target {
+        Target::Table(table) => env.check_writable(table),
+        Target::Local(..) => Ok(()),
+    }
 }
 
 /// Fills a new table; how many rows were written.
@@ -225,6 +234,7 @@ fn write_new(
 
 /// Runs an UPDATE.
 pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
+    check_target(&update.target, env)?;
     let mut changes = Vec::new();
     let mut seen = HashSet::new();
     let mut outputs = Outputs::new(update.output.as_ref());
@@ -357,6 +367,7 @@ fn changed_row(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<Vec<Value>> 
 
 /// Runs a DELETE.
 pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
+    check_target(&delete.target, env)?;
     let width = delete.target.table().columns.len();
     let mut locators = Vec::new();
     let mut seen = HashSet::new();
@@ -477,6 +488,7 @@ fn insert_outputs(
     result: &mut DmlResult,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
+    check_target(&into.target, env)?;
     let table = into.target.table();
     for values in rows {
         let mut next = |env: &mut Env<'_, '_>| next_identity(&into.target, env);

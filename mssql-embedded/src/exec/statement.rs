@@ -1,7 +1,8 @@
 //! The frame around one statement: its transaction, its atomicity, its locks.
 
 use crate::access::lock_object;
-use crate::catalog::{ObjectId, TableDef};
+use crate::catalog::{ObjectId, TableDef, is_temporary};
+use crate::context::read_only;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
 use crate::storage::{CommitSeq, Txn};
@@ -59,6 +60,19 @@ impl<'e> Env<'_, 'e> {
             None if bytes == 0 => Ok(()),
             Some(charge) => charge.set(bytes),
             none => none.insert(self.core.memory.charge()).set(bytes),
+        }
+    }
+
+    /// Whether rows of a stored table may be changed.
+    ///
+    /// # Errors
+    ///
+    /// 3906 when its database is read-only.
+    pub fn check_writable(&self, table: &TableDef) -> SqlResult<()> {
+        let home = self.core.home_of(&self.latch.catalog, table);
+        match home.filter(|home| home.read_only && !is_temporary(&table.name)) {
+            Some(home) => Err(read_only(&home.name)),
+            None => Ok(()),
         }
     }
 

@@ -62,6 +62,8 @@ pub(crate) struct Hooks {
     rules: Mutex<Rules>,
     book: Mutex<Book>,
     sessions: Mutex<Sessions>,
+    /// What every login is answered with.
+    refusal: Mutex<Option<SqlError>>,
 }
 
 #[derive(Debug, Default)]
@@ -115,6 +117,15 @@ impl Hooks {
             }
         }
         actions
+    }
+
+    pub(crate) fn refuse_logins(&self, error: Option<SqlError>) {
+        *self.refusal.lock() = error;
+    }
+
+    /// Whether nobody may log in now, and what to say to them.
+    pub(crate) fn login_refusal(&self) -> Option<SqlError> {
+        self.refusal.lock().clone()
     }
 
     pub(crate) fn arm(&self, trigger: Trigger, action: Action) -> (u64, Arc<AtomicU64>) {

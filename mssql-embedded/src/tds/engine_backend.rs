@@ -14,7 +14,10 @@ impl Backend for Arc<Engine> {
     type Session = Session;
 
     fn login(&self, request: &LoginRequest) -> SqlResult<(Session, LoginAck)> {
-        Session::login(self, request)
+        match self.hooks.login_refusal() {
+            Some(error) => Err(error),
+            None => Session::login(self, request),
+        }
     }
 }
 

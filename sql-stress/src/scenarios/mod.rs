@@ -1,9 +1,11 @@
 //! The scenarios, one file each.
 
 mod backlog;
+mod failover;
 mod fan_out;
 mod idle_latency;
 mod items;
+mod kill;
 mod large_payload;
 mod long_history;
 mod purge;
@@ -17,6 +19,9 @@ mod wake_up;
 use anyhow::Result;
 
 use crate::scenario::Scenario;
+
+/// Those that `all` leaves out: what runs for long, and the drills.
+const ONLY_BY_NAME: [&str; 3] = ["soak", "failover", "kill"];
 
 /// All scenarios, in the order in which `all` runs them.
 #[must_use]
@@ -34,6 +39,8 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(long_history::LongHistory),
         Box::new(backlog::Backlog),
         Box::new(soak::Soak),
+        Box::new(failover::Failover),
+        Box::new(kill::Kill),
     ]
 }
 
@@ -45,7 +52,7 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
 pub fn chosen(names: &[String]) -> Result<Vec<Box<dyn Scenario>>> {
     if names.iter().any(|name| name == "all") {
         let mut scenarios = all();
-        scenarios.retain(|scenario| scenario.name() != "soak");
+        scenarios.retain(|scenario| !ONLY_BY_NAME.contains(&scenario.name()));
         return Ok(scenarios);
     }
     let find = |name: &String| {
@@ -73,7 +80,7 @@ mod tests {
         let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let found = chosen(&names(&["timers", "fan-out"])).unwrap();
         assert_eq!((found[0].name(), found[1].name()), ("timers", "fan-out"));
-        assert_eq!(chosen(&names(&["all"])).unwrap().len(), all().len() - 1);
+        assert_eq!(chosen(&names(&["all"])).unwrap().len(), all().len() - 3);
         let error = chosen(&names(&["fanout"])).err().unwrap().to_string();
         assert!(error.contains("fan-out"), "{error}");
         let error = chosen(&names(&["compare-baseline"])).err().unwrap();

@@ -86,7 +86,7 @@ fn mixed(random: &mut Random, count: usize) -> Job {
 }
 
 /// Waits until the queues are empty, and returns what stays in them.
-async fn drained(run: &Run<'_>) -> Result<usize> {
+pub(super) async fn drained(run: &Run<'_>) -> Result<usize> {
     let deadline = Instant::now() + DRAIN;
     loop {
         let depths = run.client.get_queue_depths().await;

@@ -16,7 +16,7 @@ view! {
     "state": TinyInt = 0,
     "state_desc": Text60 = "ONLINE",
     "user_access_desc": Text60 = "MULTI_USER",
-    "is_read_only": Bit = false,
+    "is_read_only": Bit = d.read_only,
     "recovery_model_desc": Text60 = "SIMPLE",
 }
 

@@ -13,6 +13,7 @@ pub fn run(into: &SelectInto, env: &mut Env<'_, '_>) -> SqlResult<u64> {
     if temporary::names_temporary(&into.name) {
         return temporary::in_tempdb(env, |env| fill(into, rows, env));
     }
+    super::check_writable(env)?;
     fill(into, rows, env)
 }
 

@@ -30,7 +30,53 @@ pub fn run(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     if temporary::concerns(ddl) {
         return temporary::in_tempdb(env, |env| define(ddl, env));
     }
+    if changes_the_database(ddl) {
+        check_writable(env)?;
+    }
     define(ddl, env)
+}
+
+/// 3906 when the current database is read-only.
+fn check_writable(env: &Env<'_, '_>) -> SqlResult<()> {
+    let database = env.latch.catalog.databases.get(&env.core.database);
+    match database.filter(|database| database.read_only) {
+        Some(database) => Err(crate::context::read_only(&database.name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a definition is kept in the current database; the others are the server's.
+fn changes_the_database(ddl: &Ddl) -> bool {
+    match ddl {
+        Ddl::CreateLogin { .. }
+        | Ddl::AlterLogin { .. }
+        | Ddl::AlterServerRole { .. }
+        | Ddl::AlterDatabase { .. }
+        | Ddl::CreateDatabase { .. } => false,
+        Ddl::Drop { kind, names, .. } => match kind {
+            DropKind::Login | DropKind::Database => false,
+            DropKind::Table => !names.iter().all(temporary::names_temporary),
+            DropKind::Procedure
+            | DropKind::View
+            | DropKind::Schema
+            | DropKind::Role
+            | DropKind::User => true,
+        },
+        Ddl::CreateSchema { .. }
+        | Ddl::CreateTable { .. }
+        | Ddl::AlterTable { .. }
+        | Ddl::CreateIndex(_)
+        | Ddl::CreateProcedure(_)
+        | Ddl::CreateView { .. }
+        | Ddl::DropIndex { .. }
+        | Ddl::Truncate(_)
+        | Ddl::CreateUser { .. }
+        | Ddl::AlterUser { .. }
+        | Ddl::CreateRole { .. }
+        | Ddl::AlterRole { .. }
+        | Ddl::Permission(_)
+        | Ddl::AlterAuthorization { .. } => true,
+    }
 }
 
 fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {

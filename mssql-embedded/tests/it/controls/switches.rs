@@ -1,9 +1,8 @@
 //! Databases and logins.
 
-use mssql_embedded::Collation;
-use mssql_embedded::Server;
+use mssql_embedded::{Collation, Server, SqlError};
 
-use super::ledger;
+use super::{BALANCES, MOVE, ledger};
 use crate::support::{Answer, Session, number, server};
 
 async fn login(server: &Server, name: &str, password: &str, database: &str) -> Answer<Session> {
@@ -54,6 +53,54 @@ async fn database_options_can_be_switched() {
     );
     let missing = controls.set_read_committed_snapshot("nowhere", true);
     assert_eq!(missing.unwrap_err().number, 5011);
+}
+
+/// A read-only database answers every change with 3906; what is no part of it can be written.
+#[tokio::test]
+async fn read_only_database_is_read_and_refuses_every_change() {
+    let (server, mut session) = ledger().await;
+    let elsewhere = "DECLARE @t TABLE (a INT); INSERT INTO @t VALUES (1); CREATE TABLE #t (a INT);
+         INSERT INTO #t VALUES (2); UPDATE #t SET a = 3; DROP TABLE #t; SELECT a FROM @t;";
+    let shown = "SELECT CAST(is_read_only AS INT) FROM sys.databases WHERE name = DB_NAME()";
+    server.controls().set_read_only("master", true).unwrap();
+    assert_eq!(session.int(shown).await.unwrap(), 1);
+    assert_eq!(session.ints(BALANCES).await.unwrap(), [100, 100]);
+    assert_eq!(session.int(elsewhere).await.unwrap(), 1);
+    for change in [
+        MOVE,
+        "INSERT INTO dbo.ledger VALUES (3, 1)",
+        "UPDATE l SET v = 1 FROM dbo.ledger AS l WHERE l.id = 77",
+        "DELETE FROM dbo.ledger",
+        "DECLARE @t TABLE (a INT); INSERT INTO @t OUTPUT inserted.a, inserted.a INTO dbo.ledger (id, v) VALUES (9)",
+        "SELECT id INTO dbo.copied FROM dbo.ledger",
+        "TRUNCATE TABLE dbo.ledger",
+        "CREATE TABLE dbo.more (a INT)",
+        "DROP PROCEDURE dbo.peek",
+    ] {
+        assert_eq!(number(session.run(change).await), 3906, "{change}");
+    }
+    server.controls().set_read_only("master", false).unwrap();
+    session.run(MOVE).await.unwrap();
+    assert_eq!(session.ints(BALANCES).await.unwrap(), [99, 101]);
+    let missing = server.controls().set_read_only("nowhere", true);
+    assert_eq!(missing.unwrap_err().number, 911);
+}
+
+/// Logins are refused with whatever a moving database says; sessions that have begun go on.
+#[tokio::test]
+async fn logins_can_be_refused_for_a_while() {
+    let (server, mut session) = ledger().await;
+    let controls = server.controls();
+    for refused in [40_613, 18_401, 4_060] {
+        let error = SqlError::with(refused, 14, 1, "chosen by the test");
+        controls.refuse_logins(Some(error));
+        let url = server.connection_string();
+        let attempt = Session::open_with(&url).await;
+        assert_eq!(i64::from(number(attempt.map(drop))), i64::from(refused));
+        session.run(MOVE).await.unwrap();
+    }
+    controls.refuse_logins(None);
+    Session::open(&server).await.run(MOVE).await.unwrap();
 }
 
 /// A database with a binary collation tells names and values apart by case.
