@@ -7,8 +7,9 @@
 --   * Times are BIGINT milliseconds since 1970, by the server's clock.
 --   * There are no foreign keys: an instance may have executions and history before it has a row
 --     in instances, and they would only add locks.
---   * Tables that fetches step through, and those that one turn may write thousands of rows to, have lock
---     escalation disabled: READPAST does not step over a table lock.
+--   * Lock escalation is disabled. READPAST does not step over a table lock, and one turn may write
+--     thousands of rows; a transaction that got a table lock would also hold what it never asked for, and
+--     no order of locks among rows would keep it from meeting another one.
 --   * Indexes whose statements name them have STATISTICS_NORECOMPUTE: no figure could change the plan, and
 --     the statistics of a queue are out of date at once, so updating them would only hold up a fetch.
 
@@ -104,6 +105,9 @@ CREATE TABLE [$(schema)].instances
 );
 GO
 
+ALTER TABLE [$(schema)].instances SET (LOCK_ESCALATION = DISABLE);
+GO
+
 CREATE INDEX ix_instances_parent
     ON [$(schema)].instances (parent_instance_id);
 GO
@@ -129,6 +133,9 @@ CREATE TABLE [$(schema)].executions
     completed_at_ms BIGINT NULL,
     CONSTRAINT pk_executions PRIMARY KEY CLUSTERED (instance_id, execution_id)
 );
+GO
+
+ALTER TABLE [$(schema)].executions SET (LOCK_ESCALATION = DISABLE);
 GO
 
 -- Narrow, so that get_system_metrics counts executions and events without reading outputs or
@@ -173,6 +180,9 @@ CREATE TABLE [$(schema)].kv_store
 );
 GO
 
+ALTER TABLE [$(schema)].kv_store SET (LOCK_ESCALATION = DISABLE);
+GO
+
 -- What the running execution changed. A NULL value is a tombstone: the key is cleared.
 CREATE TABLE [$(schema)].kv_delta
 (
@@ -185,6 +195,9 @@ CREATE TABLE [$(schema)].kv_delta
     CONSTRAINT pk_kv_delta PRIMARY KEY CLUSTERED (instance_id, kv_id),
     CONSTRAINT uq_kv_delta_key UNIQUE NONCLUSTERED (instance_id, kv_key)
 );
+GO
+
+ALTER TABLE [$(schema)].kv_delta SET (LOCK_ESCALATION = DISABLE);
 GO
 
 -- Which sessions may have work for a worker that does not own them yet, by tag. not_before_ms is a

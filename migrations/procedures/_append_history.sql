@@ -32,12 +32,13 @@ BEGIN
     SET @after_turn = NULL;
 
     SELECT TOP (1) @after_event_id = h.event_id, @after_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id DESC;
 
-    INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+    INSERT INTO [$(schema)].history WITH (ROWLOCK)
+        (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
     SELECT @instance_id, @execution_id, j.event_id, @appended_by, j.payload_bytes, j.payload
     FROM   OPENJSON(@history)
            WITH (event_id BIGINT '$.event_id', payload_bytes BIGINT '$.payload_bytes',
@@ -45,7 +46,7 @@ BEGIN
     ORDER BY j.event_id;
 
     SELECT TOP (1) @oldest_event_id = h.event_id, @first_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id;
@@ -53,10 +54,11 @@ BEGIN
     IF @is_turn = 0 OR @first_event_id < @after_event_id
     BEGIN
         SET @first_turn = NEWID();
-        UPDATE [$(schema)].history
-        SET    appended_by = @first_turn
-        WHERE  instance_id = @instance_id
-          AND  execution_id = @execution_id
-          AND  event_id = @oldest_event_id;
+        UPDATE h
+        SET    h.appended_by = @first_turn
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+        WHERE  h.instance_id = @instance_id
+          AND  h.execution_id = @execution_id
+          AND  h.event_id = @oldest_event_id;
     END;
 END;

@@ -29,18 +29,20 @@ BEGIN
 
     IF @clear_all = 1
     BEGIN
-        UPDATE [$(schema)].kv_delta
-        SET    kv_value = NULL,
-               value_bytes = 0,
-               updated_at_ms = @now_ms
-        WHERE  instance_id = @instance_id;
+        UPDATE d
+        SET    d.kv_value = NULL,
+               d.value_bytes = 0,
+               d.updated_at_ms = @now_ms
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id = @instance_id;
 
-        INSERT INTO [$(schema)].kv_delta (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
+        INSERT INTO [$(schema)].kv_delta WITH (ROWLOCK)
+            (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
         SELECT s.instance_id, s.kv_key, 0, @now_ms, NULL
-        FROM   [$(schema)].kv_store AS s
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id
           AND  NOT EXISTS (SELECT 1
-                           FROM   [$(schema)].kv_delta AS d
+                           FROM   [$(schema)].kv_delta AS d WITH (INDEX(uq_kv_delta_key), FORCESEEK, ROWLOCK)
                            WHERE  d.instance_id = s.instance_id
                              AND  d.kv_key = s.kv_key);
     END;
@@ -57,37 +59,43 @@ BEGIN
         SET    d.kv_value = c.kv_value,
                d.value_bytes = c.value_bytes,
                d.updated_at_ms = c.updated_at_ms
-        FROM   [$(schema)].kv_delta AS d
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(uq_kv_delta_key), FORCESEEK, ROWLOCK)
         INNER JOIN @changes AS c
                ON  c.kv_key = d.kv_key
         WHERE  d.instance_id = @instance_id;
 
-        INSERT INTO [$(schema)].kv_delta (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
+        INSERT INTO [$(schema)].kv_delta WITH (ROWLOCK)
+            (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
         SELECT @instance_id, c.kv_key, c.value_bytes, c.updated_at_ms, c.kv_value
         FROM   @changes AS c
         WHERE  NOT EXISTS (SELECT 1
-                           FROM   [$(schema)].kv_delta AS d
+                           FROM   [$(schema)].kv_delta AS d WITH (INDEX(uq_kv_delta_key), FORCESEEK, ROWLOCK)
                            WHERE  d.instance_id = @instance_id
                              AND  d.kv_key = c.kv_key);
     END;
 
-    IF @merge = 1 AND EXISTS (SELECT 1 FROM [$(schema)].kv_delta AS d WHERE d.instance_id = @instance_id)
+    IF @merge = 1
+       AND EXISTS (SELECT 1
+                   FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
+                   WHERE  d.instance_id = @instance_id)
     BEGIN
         -- Out with every key that was touched, in with those that are alive.
         DELETE s
-        FROM   [$(schema)].kv_store AS s
-        INNER JOIN [$(schema)].kv_delta AS d
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(uq_kv_store_key), FORCESEEK, ROWLOCK)
+        INNER JOIN [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
                ON  d.instance_id = s.instance_id
               AND  d.kv_key = s.kv_key
         WHERE  s.instance_id = @instance_id;
 
-        INSERT INTO [$(schema)].kv_store (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
+        INSERT INTO [$(schema)].kv_store WITH (ROWLOCK)
+            (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
         SELECT d.instance_id, d.kv_key, d.value_bytes, d.updated_at_ms, d.kv_value
-        FROM   [$(schema)].kv_delta AS d
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
         WHERE  d.instance_id = @instance_id
           AND  d.kv_value IS NOT NULL;
 
-        DELETE FROM [$(schema)].kv_delta
-        WHERE  instance_id = @instance_id;
+        DELETE d
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
+        WHERE  d.instance_id = @instance_id;
     END;
 END;

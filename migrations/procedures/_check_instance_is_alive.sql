@@ -16,7 +16,7 @@ BEGIN
     DECLARE @status NVARCHAR(50);
 
     SELECT @status = i.status
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 
     IF @status IN (N'Completed', N'Failed')
@@ -25,11 +25,11 @@ BEGIN
     END;
     IF @status IS NULL
        AND NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].orchestrator_queue AS q
+                       FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                        WHERE  q.instance_id = @instance_id
                          AND  q.kind IN (N'StartOrchestration', N'ContinueAsNew'))
        AND NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].history AS h
+                       FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
                        WHERE  h.instance_id = @instance_id)
     BEGIN
         THROW 51007, N'instance not found', 1;

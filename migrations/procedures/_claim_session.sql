@@ -31,7 +31,7 @@ BEGIN
     IF @@ROWCOUNT = 0
     BEGIN
         -- No range lock: unrelated sessions, whose keys happen to be neighbours, must not wait.
-        INSERT INTO [$(schema)].sessions (session_key, owner_id, locked_until_ms, last_activity_ms)
+        INSERT INTO [$(schema)].sessions WITH (ROWLOCK) (session_key, owner_id, locked_until_ms, last_activity_ms)
         SELECT @session_key, @owner_id, @locked_until_ms, @now_ms
         WHERE  NOT EXISTS (SELECT 1
                            FROM   [$(schema)].sessions AS s

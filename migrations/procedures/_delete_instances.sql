@@ -12,7 +12,7 @@
 -- these instances fail. A tree that grew a child meanwhile is walked again.
 --
 -- @terminal_root_only = 1 leaves the tree alone unless its root is still completed or failed.
--- Statements stay below 4,000 rows: at 5,000 row locks SQL Server locks the whole table.
+-- Statements stay below 4,000 rows, so that each of them is short.
 CREATE OR ALTER PROCEDURE [$(schema)]._delete_instances
     @root_id                NVARCHAR(4000),
     @instance_ids           NVARCHAR(MAX),
@@ -60,7 +60,7 @@ BEGIN
             INSERT INTO @ids (instance_id)
             SELECT DISTINCT i.instance_id
             FROM   @ids AS t
-            INNER JOIN [$(schema)].instances AS i
+            INNER JOIN [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
                    ON  i.parent_instance_id = t.instance_id
             WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id);
             SET @rows = @@ROWCOUNT;
@@ -86,7 +86,8 @@ BEGIN
 
             IF EXISTS (SELECT 1
                        FROM   @ids AS t
-                       INNER JOIN [$(schema)].instances AS i WITH (READCOMMITTEDLOCK)
+                       INNER JOIN [$(schema)].instances AS i
+                                  WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
                               ON  i.parent_instance_id = t.instance_id
                        WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id))
             BEGIN
@@ -116,7 +117,7 @@ BEGIN
 
     IF @terminal_root_only = 1
        AND NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].instances AS i
+                       FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
                        WHERE  i.instance_id = @root_id
                          AND  i.status IN (N'Completed', N'Failed'))
     BEGIN
@@ -127,7 +128,7 @@ BEGIN
     IF @force = 0
        AND EXISTS (SELECT 1
                    FROM   @ids AS t
-                   INNER JOIN [$(schema)].instances AS i
+                   INNER JOIN [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
                           ON  i.instance_id = t.instance_id
                    WHERE  i.status = N'Running')
     BEGIN

@@ -21,13 +21,13 @@ BEGIN
     SET @execution_id = NULL;
 
     SELECT @execution_id = i.current_execution_id, @has_instance = 1
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 
     IF @execution_id IS NULL
     BEGIN
         SELECT TOP (1) @execution_id = h.execution_id
-        FROM   [$(schema)].history AS h
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
         WHERE  h.instance_id = @instance_id
         ORDER BY h.execution_id DESC;
     END;
@@ -35,7 +35,7 @@ BEGIN
     IF @execution_id IS NULL
     BEGIN
         SELECT TOP (1) @execution_id = 1
-        FROM   [$(schema)].orchestrator_queue AS q
+        FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
         WHERE  q.instance_id = @instance_id
           AND  q.visible_at_ms <= @now_ms
           AND  q.kind IN (N'StartOrchestration', N'ContinueAsNew');

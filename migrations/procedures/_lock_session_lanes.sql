@@ -72,7 +72,7 @@ BEGIN
 
         IF @promised_ms IS NULL AND @session_key IS NOT NULL
         BEGIN
-            INSERT INTO [$(schema)].session_lanes (session_key, tag_key, not_before_ms)
+            INSERT INTO [$(schema)].session_lanes WITH (ROWLOCK) (session_key, tag_key, not_before_ms)
             VALUES (@session_key, @tag_key, @claim_ms);
         END
         ELSE IF @promised_ms > @claim_ms

@@ -18,19 +18,20 @@ BEGIN
     SET @dropped = 0;
 
     IF NOT EXISTS (SELECT 1
-                   FROM   [$(schema)].orchestrator_queue AS q
+                   FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                    WHERE  q.instance_id = @instance_id
                      AND  q.visible_at_ms <= @now_ms
                      AND  q.kind <> N'QueueMessage')
     BEGIN
-        DELETE FROM [$(schema)].orchestrator_queue
-        WHERE  instance_id = @instance_id
-          AND  visible_at_ms <= @now_ms;
+        DELETE q
+        FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+        WHERE  q.instance_id = @instance_id
+          AND  q.visible_at_ms <= @now_ms;
         SET @dropped = @@ROWCOUNT;
     END;
 
     IF EXISTS (SELECT 1
-               FROM   [$(schema)].orchestrator_queue AS q
+               FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                WHERE  q.instance_id = @instance_id)
     BEGIN
         EXEC [$(schema)]._release_instance @instance_id = @instance_id, @after_ms = @now_ms;

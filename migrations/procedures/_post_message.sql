@@ -36,7 +36,8 @@ BEGIN
 
     IF @lane IS NULL
     BEGIN
-        INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
+        INSERT INTO [$(schema)].instance_locks WITH (ROWLOCK)
+            (instance_id, lane, not_before_ms, lock_token, pinned_version)
         VALUES (@instance_id, -1, @visible_ms, NULL, -1);
     END
     ELSE
@@ -50,6 +51,7 @@ BEGIN
           AND  not_before_ms > @visible_ms;
     END;
 
-    INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
+    INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK)
+        (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
     VALUES (@instance_id, @visible_ms, @kind, NULL, 0, @payload);
 END;

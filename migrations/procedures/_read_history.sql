@@ -27,13 +27,13 @@ BEGIN
             @known_turn UNIQUEIDENTIFIER, @after_event_id BIGINT = 0;
 
     SELECT TOP (1) @last_event_id = h.event_id, @last_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id DESC;
 
     SELECT TOP (1) @first_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id;
@@ -41,7 +41,7 @@ BEGIN
     IF @known_event_id IS NOT NULL
     BEGIN
         SELECT @known_turn = h.appended_by
-        FROM   [$(schema)].history AS h
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
         WHERE  h.instance_id = @instance_id
           AND  h.execution_id = @execution_id
           AND  h.event_id = @known_event_id;
@@ -55,7 +55,7 @@ BEGIN
            @last_turn AS last_turn, @after_event_id AS after_event_id;
 
     SELECT h.event_id, h.appended_by, h.payload
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  h.event_id > @after_event_id

@@ -19,7 +19,7 @@ BEGIN
     DECLARE @next_ms BIGINT;
 
     SELECT TOP (1) @next_ms = q.visible_at_ms
-    FROM   [$(schema)].orchestrator_queue AS q
+    FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
       AND  q.visible_at_ms > @after_ms
     ORDER BY q.visible_at_ms;

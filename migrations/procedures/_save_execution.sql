@@ -37,7 +37,7 @@ BEGIN
         SET @is_named = 1;
     END;
 
-    UPDATE [$(schema)].instances
+    UPDATE i
     SET    orchestration_name = CASE WHEN @is_named = 1 THEN @orchestration_name ELSE orchestration_name END,
            orchestration_version = CASE WHEN @is_named = 1 THEN @orchestration_version ELSE orchestration_version END,
            parent_instance_id = COALESCE(parent_instance_id, @parent_instance_id),
@@ -48,17 +48,18 @@ BEGIN
            current_execution_id = CASE WHEN @execution_id > current_execution_id
                                        THEN @execution_id ELSE current_execution_id END,
            updated_at_ms = @now_ms
-    WHERE  instance_id = @instance_id;
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+    WHERE  i.instance_id = @instance_id;
 
     IF @@ROWCOUNT = 0 AND @is_named = 1
     BEGIN
-        INSERT INTO [$(schema)].instances
+        INSERT INTO [$(schema)].instances WITH (ROWLOCK)
             (instance_id, orchestration_name, orchestration_version, parent_instance_id, current_execution_id,
              status, custom_status, custom_status_version, created_at_ms, updated_at_ms)
         SELECT @instance_id, @orchestration_name, @orchestration_version, @parent_instance_id, @execution_id,
                COALESCE(@status,
                         (SELECT e.status
-                         FROM   [$(schema)].executions AS e
+                         FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
                          WHERE  e.instance_id = @instance_id
                            AND  e.execution_id = @execution_id),
                         N'Running'),
@@ -68,13 +69,14 @@ BEGIN
     -- A statement of its own, so that a turn without one does not rewrite a large text.
     IF @set_custom_status = 1
     BEGIN
-        UPDATE [$(schema)].instances
-        SET    custom_status = @custom_status,
-               custom_status_version = custom_status_version + 1
-        WHERE  instance_id = @instance_id;
+        UPDATE i
+        SET    i.custom_status = @custom_status,
+               i.custom_status_version = i.custom_status_version + 1
+        FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+        WHERE  i.instance_id = @instance_id;
     END;
 
-    UPDATE [$(schema)].executions
+    UPDATE e
     SET    status = COALESCE(@status, status),
            output = CASE WHEN @status IS NULL THEN output ELSE @output END,
            completed_at_ms = CASE WHEN @status IS NULL THEN completed_at_ms
@@ -83,12 +85,13 @@ BEGIN
            pinned_version = COALESCE(@pinned_version, pinned_version),
            event_count = event_count + @event_count,
            acked_by = @process_id
-    WHERE  instance_id = @instance_id
-      AND  execution_id = @execution_id;
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+    WHERE  e.instance_id = @instance_id
+      AND  e.execution_id = @execution_id;
 
     IF @@ROWCOUNT = 0
     BEGIN
-        INSERT INTO [$(schema)].executions
+        INSERT INTO [$(schema)].executions WITH (ROWLOCK)
             (instance_id, execution_id, status, output, pinned_version, event_count, acked_by, started_at_ms,
              completed_at_ms)
         VALUES
@@ -99,8 +102,8 @@ BEGIN
 
     SET @lane_version = -1;
     SELECT @lane_version = COALESCE(e.pinned_version, -1)
-    FROM   [$(schema)].instances AS i
-    INNER JOIN [$(schema)].executions AS e
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+    INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id
     WHERE  i.instance_id = @instance_id;

@@ -29,26 +29,26 @@ BEGIN
     IF @execution_id IS NULL
     BEGIN
         SELECT TOP (1) @execution_id = e.execution_id, @acked_by = e.acked_by
-        FROM   [$(schema)].executions AS e
+        FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
         WHERE  e.instance_id = @instance_id
         ORDER BY e.execution_id DESC;
     END
     ELSE
     BEGIN
         SELECT @acked_by = e.acked_by
-        FROM   [$(schema)].executions AS e
+        FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
         WHERE  e.instance_id = @instance_id
           AND  e.execution_id = @execution_id;
     END;
 
     SELECT TOP (1) @last_event_id = h.event_id, @last_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id DESC;
 
     SELECT TOP (1) @first_turn = h.appended_by
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
     ORDER BY h.event_id;
@@ -61,7 +61,7 @@ BEGIN
     BEGIN
         SELECT @events = COUNT_BIG(*), @bytes = SUM(t.payload_bytes), @first_sent = MIN(t.event_id)
         FROM   (SELECT TOP (@events_max) h.event_id, h.payload_bytes
-                FROM   [$(schema)].history AS h
+                FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
                 WHERE  h.instance_id = @instance_id
                   AND  h.execution_id = @execution_id
                   AND  h.event_id <= @last_event_id
@@ -80,7 +80,7 @@ BEGIN
            @last_turn AS last_turn, @after_event_id AS after_event_id;
 
     SELECT h.event_id, h.appended_by, h.payload
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  h.event_id > @after_event_id

@@ -43,15 +43,16 @@ BEGIN
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
     -- The tagged rows were visible before the lease ends, though perhaps not by a clock that was set back.
-    UPDATE [$(schema)].orchestrator_queue
+    UPDATE q
     SET    lock_token = NULL,
            attempt_count = CASE WHEN @ignore_attempt = 1 AND attempt_count > 0
                                 THEN attempt_count - 1 ELSE attempt_count END,
            visible_at_ms = CASE WHEN @delay_ms IS NULL
                                 THEN visible_at_ms ELSE @now_ms + @delay_ms END
-    WHERE  instance_id = @instance_id
-      AND  visible_at_ms <= @lease_end_ms
-      AND  lock_token = @token;
+    FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+    WHERE  q.instance_id = @instance_id
+      AND  q.visible_at_ms <= @lease_end_ms
+      AND  q.lock_token = @token;
 
     EXEC [$(schema)]._release_instance @instance_id = @instance_id;
 

@@ -94,8 +94,8 @@ BEGIN
                WITH (instance_id NVARCHAR(400) '$.instance_id', visible_at_ms BIGINT '$.visible_at_ms') AS j
         GROUP BY j.instance_id COLLATE Latin1_General_100_BIN2;
 
-        INSERT INTO @targets (instance_id, first_visible_ms)
-        SELECT LEFT(@instance_id, 400), NULL
+        INSERT INTO @targets (instance_id)
+        SELECT LEFT(@instance_id, 400)
         WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
 
@@ -131,8 +131,7 @@ BEGIN
             BEGIN
                 ROLLBACK TRANSACTION;
             END;
-            -- 2627: another caller created the row of an instance, or a session's lane, first. It is
-            -- there now.
+            -- 2627: another caller created an instance's row, or a session's lane, first. It is there now.
             IF ERROR_NUMBER() <> 2627
             BEGIN
                 THROW;
@@ -173,14 +172,15 @@ BEGIN
 
     -- Only rows with the turn's token. Those were visible when it began, and so before its lease ends;
     -- they need not be visible now, because the clock may have been set back.
-    DELETE FROM [$(schema)].orchestrator_queue
-    WHERE  instance_id = @instance_id
-      AND  visible_at_ms <= @lease_end_ms
-      AND  lock_token = @token;
+    DELETE q
+    FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+    WHERE  q.instance_id = @instance_id
+      AND  q.visible_at_ms <= @lease_end_ms
+      AND  q.lock_token = @token;
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
+        INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK) (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
         SELECT j.instance_id, CASE WHEN j.visible_at_ms > @now_ms THEN j.visible_at_ms ELSE @now_ms END,
                j.kind, NULL, 0, j.payload
         FROM   OPENJSON(@orchestrator_items)

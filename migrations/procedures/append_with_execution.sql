@@ -39,10 +39,11 @@ BEGIN
     BEGIN TRY
         BEGIN TRANSACTION;
 
-        UPDATE [$(schema)].executions
-        SET    event_count = event_count + @event_count
-        WHERE  instance_id = @instance_id
-          AND  execution_id = @execution_id;
+        UPDATE e
+        SET    e.event_count = e.event_count + @event_count
+        FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+        WHERE  e.instance_id = @instance_id
+          AND  e.execution_id = @execution_id;
 
         EXEC [$(schema)]._append_history
             @instance_id = @instance_id, @execution_id = @execution_id, @history = @history,

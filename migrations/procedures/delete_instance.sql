@@ -29,7 +29,7 @@ BEGIN
             @events BIGINT, @messages BIGINT;
 
     SELECT @is_known = 1, @parent_id = i.parent_instance_id
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 
     IF @is_known = 0

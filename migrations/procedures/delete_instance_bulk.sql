@@ -40,8 +40,8 @@ BEGIN
 
     INSERT INTO @roots (instance_id)
     SELECT TOP (COALESCE(@limit, 1000)) i.instance_id
-    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status))
-    INNER JOIN [$(schema)].executions AS e
+    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), FORCESEEK, ROWLOCK)
+    INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id
     WHERE  i.parent_instance_id IS NULL

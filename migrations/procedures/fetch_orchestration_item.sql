@@ -130,13 +130,14 @@ BEGIN
 
                 IF @execution_id IS NOT NULL
                 BEGIN
-                    UPDATE [$(schema)].orchestrator_queue
-                    SET    lock_token = @lock_token,
-                           attempt_count = attempt_count + 1
+                    UPDATE q
+                    SET    q.lock_token = @lock_token,
+                           q.attempt_count = q.attempt_count + 1
                     OUTPUT inserted.queue_id, inserted.attempt_count, inserted.payload
                     INTO   @messages (queue_id, attempt_count, payload)
-                    WHERE  instance_id = @instance_id
-                      AND  visible_at_ms <= @now_ms;
+                    FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+                    WHERE  q.instance_id = @instance_id
+                      AND  q.visible_at_ms <= @now_ms;
 
                     IF @@ROWCOUNT > 0
                     BEGIN
@@ -201,7 +202,7 @@ BEGIN
 
     BEGIN TRY
         SELECT @name = i.orchestration_name, @version = i.orchestration_version
-        FROM   [$(schema)].instances AS i
+        FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
         WHERE  i.instance_id = @instance_id;
 
         SELECT @attempt_count = MAX(m.attempt_count)
@@ -222,7 +223,7 @@ BEGIN
             @bytes_max = NULL;
 
         SELECT s.kv_key, s.kv_value, s.updated_at_ms
-        FROM   [$(schema)].kv_store AS s
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id;
     END TRY
     BEGIN CATCH

@@ -16,7 +16,7 @@ BEGIN
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     SELECT i.custom_status, i.custom_status_version
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id
       AND  i.custom_status_version > @last_seen_version;
 END;

@@ -15,7 +15,7 @@ BEGIN
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     IF NOT EXISTS (SELECT 1
-                   FROM   [$(schema)].executions AS e
+                   FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
                    WHERE  e.instance_id = @instance_id
                      AND  e.execution_id = @execution_id)
     BEGIN
@@ -24,10 +24,10 @@ BEGIN
 
     SELECT e.execution_id, e.status, e.output, e.started_at_ms, e.completed_at_ms,
            (SELECT COUNT_BIG(*)
-            FROM   [$(schema)].history AS h
+            FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
             WHERE  h.instance_id = e.instance_id
               AND  h.execution_id = e.execution_id) AS event_count
-    FROM   [$(schema)].executions AS e
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
     WHERE  e.instance_id = @instance_id
       AND  e.execution_id = @execution_id;
 END;

@@ -4,6 +4,9 @@
 -- Locks     none kept
 -- Throws    51001, 51002 instance id unusable
 --           51007 no such instance
+--
+-- Two reads of one row each rather than a join, which could hold the execution while it asks for the
+-- instance: a turn locks them the other way. Status and output come from the same read.
 CREATE OR ALTER PROCEDURE [$(schema)].get_instance_info
     @instance_id NVARCHAR(4000)
 AS
@@ -13,16 +16,27 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    IF NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = @instance_id)
+    DECLARE @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @status NVARCHAR(50),
+            @output NVARCHAR(MAX), @created_at_ms BIGINT, @updated_at_ms BIGINT, @parent_id NVARCHAR(400);
+
+    SELECT @name = i.orchestration_name, @version = i.orchestration_version,
+           @execution_id = i.current_execution_id, @status = i.status, @created_at_ms = i.created_at_ms,
+           @updated_at_ms = i.updated_at_ms, @parent_id = i.parent_instance_id
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+    WHERE  i.instance_id = @instance_id;
+
+    IF @execution_id IS NULL
     BEGIN
         THROW 51007, N'instance not found', 1;
     END;
 
-    SELECT i.instance_id, i.orchestration_name, i.orchestration_version, i.current_execution_id, i.status,
-           e.output, i.created_at_ms, i.updated_at_ms, i.parent_instance_id
-    FROM   [$(schema)].instances AS i
-    LEFT OUTER JOIN [$(schema)].executions AS e
-           ON  e.instance_id = i.instance_id
-          AND  e.execution_id = i.current_execution_id
-    WHERE  i.instance_id = @instance_id;
+    SELECT @status = e.status, @output = e.output
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+    WHERE  e.instance_id = @instance_id
+      AND  e.execution_id = @execution_id;
+
+    SELECT CAST(@instance_id AS NVARCHAR(400)) AS instance_id, @name AS orchestration_name,
+           @version AS orchestration_version, @execution_id AS current_execution_id, @status AS status,
+           @output AS output, @created_at_ms AS created_at_ms, @updated_at_ms AS updated_at_ms,
+           @parent_id AS parent_instance_id;
 END;

@@ -27,16 +27,16 @@ BEGIN
     );
 
     SELECT @execution_id = i.current_execution_id
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 
     SELECT @events = COUNT_BIG(*), @event_bytes = SUM(h.payload_bytes)
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id;
 
     SELECT @first_event = h.payload
-    FROM   [$(schema)].history AS h
+    FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  h.event_id = 1;
@@ -58,7 +58,7 @@ BEGIN
     (
         SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END AS is_alive,
                ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
-        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
         WHERE  d.instance_id = @instance_id
     ) AS v
     WHERE  v.age = 1;
@@ -67,7 +67,7 @@ BEGIN
     FROM
     (
         SELECT s.value_bytes
-        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id
           AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
         UNION ALL

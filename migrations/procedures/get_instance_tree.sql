@@ -29,7 +29,7 @@ BEGIN
         INSERT INTO @tree (instance_id, depth)
         SELECT DISTINCT i.instance_id, @depth + 1
         FROM   @tree AS t
-        INNER JOIN [$(schema)].instances AS i
+        INNER JOIN [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
                ON  i.parent_instance_id = t.instance_id
         WHERE  t.depth = @depth
           AND  NOT EXISTS (SELECT 1 FROM @tree AS k WHERE k.instance_id = i.instance_id);

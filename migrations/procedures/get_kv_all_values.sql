@@ -28,13 +28,13 @@ BEGIN
     FROM
     (
         SELECT d.kv_key, d.kv_value, ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
-        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
+        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
         WHERE  d.instance_id = @instance_id
     ) AS v
     WHERE  v.age = 1;
 
     SELECT s.kv_key, s.kv_value
-    FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
+    FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
     WHERE  s.instance_id = @instance_id
       AND  NOT EXISTS (SELECT 1 FROM @delta AS d WHERE d.kv_key = s.kv_key)
     UNION ALL

@@ -30,14 +30,14 @@ BEGIN
     DECLARE @value NVARCHAR(MAX), @in_delta BIT = 0;
 
     SELECT @value = d.kv_value, @in_delta = 1
-    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK)
+    FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
     WHERE  d.instance_id = @instance_id
       AND  d.kv_key = @kv_key;
 
     IF @in_delta = 0
     BEGIN
         SELECT @value = s.kv_value
-        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK)
+        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id
           AND  s.kv_key = @kv_key;
     END;

@@ -13,12 +13,14 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    IF NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = @instance_id)
+    IF NOT EXISTS (SELECT 1
+                   FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+                   WHERE  i.instance_id = @instance_id)
     BEGIN
         THROW 51007, N'instance not found', 1;
     END;
 
     SELECT i.parent_instance_id
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 END;

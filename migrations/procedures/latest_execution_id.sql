@@ -13,6 +13,6 @@ BEGIN
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     SELECT COALESCE(MAX(e.execution_id), 1) AS execution_id
-    FROM   [$(schema)].executions AS e
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
     WHERE  e.instance_id = @instance_id;
 END;

@@ -13,7 +13,7 @@ BEGIN
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     SELECT i.instance_id
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
     WHERE  i.parent_instance_id = @instance_id
     ORDER BY i.instance_id;
 END;

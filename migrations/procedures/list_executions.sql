@@ -13,7 +13,7 @@ BEGIN
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
     SELECT e.execution_id
-    FROM   [$(schema)].executions AS e
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
     WHERE  e.instance_id = @instance_id
     ORDER BY e.execution_id;
 END;

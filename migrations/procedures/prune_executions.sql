@@ -23,7 +23,9 @@ BEGIN
 
     DECLARE @executions BIGINT, @events BIGINT;
 
-    IF NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = @instance_id)
+    IF NOT EXISTS (SELECT 1
+                   FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+                   WHERE  i.instance_id = @instance_id)
     BEGIN
         THROW 51007, N'instance not found', 1;
     END;

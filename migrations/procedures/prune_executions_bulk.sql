@@ -39,8 +39,8 @@ BEGIN
 
     INSERT INTO @chosen (instance_id)
     SELECT TOP (COALESCE(@limit, 1000)) i.instance_id
-    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status))
-    LEFT OUTER JOIN [$(schema)].executions AS e
+    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), ROWLOCK)
+    LEFT OUTER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id
     WHERE  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)

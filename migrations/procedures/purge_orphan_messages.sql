@@ -10,6 +10,9 @@
 -- Such messages are kept, because their start may still be on the way; how long that can take, only
 -- the operator knows. Each instance is a transaction of its own. What has been started meanwhile, or is
 -- held, is left alone. Returns how many instances and messages were deleted.
+--
+-- The search reads one table at a time: a statement over several, or over several messages of an
+-- instance, would hold one row while it asks for another, and meet a turn that ends.
 CREATE OR ALTER PROCEDURE [$(schema)].purge_orphan_messages
     @older_than_ms BIGINT,
     @limit         BIGINT = NULL
@@ -33,18 +36,17 @@ BEGIN
     DECLARE @orphans TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     INSERT INTO @orphans (instance_id)
-    SELECT DISTINCT TOP (COALESCE(@limit, 1000)) q.instance_id
-    FROM   [$(schema)].orchestrator_queue AS q
-    WHERE  q.visible_at_ms < @before_ms
-      AND  NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)
-      AND  NOT EXISTS (SELECT 1 FROM [$(schema)].history AS h WHERE h.instance_id = q.instance_id)
-      AND  NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].orchestrator_queue AS s
-                       WHERE  s.instance_id = q.instance_id
-                         AND  s.kind IN (N'StartOrchestration', N'ContinueAsNew'))
-    ORDER BY q.instance_id;
+    SELECT DISTINCT q.instance_id
+    FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), ROWLOCK)
+    WHERE  q.visible_at_ms < @before_ms;
 
-    WHILE @instance_id IS NOT NULL
+    DELETE o
+    FROM   @orphans AS o
+    WHERE  EXISTS (SELECT 1
+                   FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+                   WHERE  i.instance_id = o.instance_id);
+
+    WHILE @instance_id IS NOT NULL AND @instances < COALESCE(@limit, 1000)
     BEGIN
         SET @previous = @instance_id;
         SET @instance_id = NULL;
@@ -66,22 +68,30 @@ BEGIN
 
             IF @is_free = 1
                AND NOT EXISTS (SELECT 1
-                               FROM   [$(schema)].orchestrator_queue AS s
+                               FROM   [$(schema)].orchestrator_queue AS s WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                                WHERE  s.instance_id = @instance_id
                                  AND  s.kind IN (N'StartOrchestration', N'ContinueAsNew'))
-               AND NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = @instance_id)
-               AND NOT EXISTS (SELECT 1 FROM [$(schema)].history AS h WHERE h.instance_id = @instance_id)
+               AND NOT EXISTS (SELECT 1
+                               FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+                               WHERE  i.instance_id = @instance_id)
+               AND NOT EXISTS (SELECT 1
+                               FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+                               WHERE  h.instance_id = @instance_id)
             BEGIN
-                DELETE FROM [$(schema)].orchestrator_queue
-                WHERE  instance_id = @instance_id
-                  AND  visible_at_ms < @before_ms;
+                DELETE q
+                FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+                WHERE  q.instance_id = @instance_id
+                  AND  q.visible_at_ms < @before_ms;
                 SET @deleted = @@ROWCOUNT;
                 SET @messages = @messages + @deleted;
                 IF @deleted > 0
                 BEGIN
                     SET @instances = @instances + 1;
                 END;
-                IF NOT EXISTS (SELECT 1 FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id = @instance_id)
+                IF NOT EXISTS (SELECT 1
+                               FROM   [$(schema)].orchestrator_queue AS q
+                                      WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
+                               WHERE  q.instance_id = @instance_id)
                 BEGIN
                     DELETE l
                     FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)

@@ -23,7 +23,7 @@ BEGIN
     DECLARE @execution_id BIGINT = 1;
 
     SELECT TOP (1) @execution_id = e.execution_id
-    FROM   [$(schema)].executions AS e
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
     WHERE  e.instance_id = @instance_id
     ORDER BY e.execution_id DESC;
 

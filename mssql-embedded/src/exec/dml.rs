@@ -314,7 +314,7 @@ fn writes_by_row<'p>(
         return None;
     };
     let scan = query.root.target_scan();
-    choices.decide_writes(scan.is_some_and(|scan| scan.hints.rowlock));
+    choices.decide_writes(query.root.target_rows_only());
     let scan = scan?;
     let position = scan.path;
     let moved = |index: &IndexDef| {

@@ -33,6 +33,38 @@ impl Node {
         }
     }
 
+    /// Whether ROWLOCK was asked for on the table that the statement changes, wherever in the plan it
+    /// is read.
+    pub fn target_rows_only(&self) -> bool {
+        match self {
+            Self::Scan(scan) => scan.purpose == Purpose::Modify && scan.hints.rowlock,
+            Self::Top { input, .. }
+            | Self::Compute { input, .. }
+            | Self::Filter { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Offset { input, .. }
+            | Self::Window { input, .. } => input.target_rows_only(),
+            Self::Loop { left, right, .. } | Self::Full { left, right, .. } => {
+                left.target_rows_only() || right.target_rows_only()
+            }
+            Self::Hash(join) => join.left.target_rows_only() || join.right.target_rows_only(),
+            Self::Once
+            | Self::Values { .. }
+            | Self::LocalScan(_)
+            | Self::SystemView { .. }
+            | Self::OpenJson { .. }
+            | Self::StringSplit { .. }
+            | Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Working { .. }
+            | Self::Group(_)
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => false,
+        }
+    }
+
     /// Lets the scan of the changed table look at rows before it locks them, where it may.
     pub fn let_target_qualify_first(&mut self) {
         match self {

@@ -80,7 +80,7 @@ async fn load(setting: Setting, load: Load) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mixed_load_loses_nothing_and_never_deadlocks() {
     // 76: the search of delete_instance_bulk went from the index to the row.
-    for setting in Setting::each(0..2, &[76]) {
+    for setting in Setting::each(0..4, &[76]).map(Setting::with_adversary) {
         load(setting, Load::Mixed).await;
     }
 }
@@ -90,7 +90,7 @@ async fn mixed_load_loses_nothing_and_never_deadlocks() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn turns_of_deleted_instances_are_refused_under_load() {
     let mut refused = 0;
-    for setting in Setting::each(0..4, &[]) {
+    for setting in Setting::each(0..4, &[]).map(Setting::with_adversary) {
         refused += load(setting, Load::Deletions).await;
     }
     println!("{refused} turns were refused after a deletion");

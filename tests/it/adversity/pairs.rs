@@ -447,7 +447,7 @@ async fn interleave(setting: Setting) {
 /// Every pair in many orders, with snapshot reads off and on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pairs_end_as_if_one_had_run_after_the_other() {
-    for setting in Setting::each(0..2, &[]).take(2) {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary).take(2) {
         interleave(setting).await;
     }
 }
