@@ -1,6 +1,6 @@
-// The tables that fetches step through are reached by a named index and locked row by row. The order of locks follows
-// the path: a plan that came through another index would lock entry and row the other way round, and READPAST steps
-// over row locks only.
+// The tables of the lock order are reached by a named index and locked row by row. The order of locks follows the path: a
+// plan that came through another index would lock entry and row the other way round, or wait for rows of others, and
+// READPAST steps over row locks only.
 using System.Collections.Generic;
 using System.Linq;
 using Microsoft.SqlServer.TransactSql.ScriptDom;
@@ -9,9 +9,8 @@ namespace TsqlCheck
 {
     sealed class AccessPathRule : Rule
     {
-        static readonly string[] Tables = { "instance_locks", "session_lanes", "worker_queue", "sessions" };
-
-        // Who writes one of these tables finds the row here, and then locks its entries in the other indexes.
+        // Who writes a table that fetches step through finds the row here, and then locks its entries in the other
+        // indexes. The rows of all other tables are written under the lock of their instance.
         static readonly Dictionary<string, string> WritersIndex = new Dictionary<string, string>
         {
             { "instance_locks", "pk_instance_locks" },
@@ -32,10 +31,9 @@ namespace TsqlCheck
         public override void Visit(InsertSpecification node)
         {
             inserted.Add(node.Target);
-            var many = node.InsertSource is SelectInsertSource select && select.Select is QuerySpecification query && query.FromClause != null;
             var hints = (node.Target as NamedTableReference)?.TableHints;
-            if (many && Claimable(node.Target) != null && !hints.Any(h => h.HintKind == TableHintKind.Rowlock))
-                Found(node.Target, $"many rows go into {Claimable(node.Target)} without ROWLOCK");
+            if (Shared(node.Target) != null && !hints.Any(h => h.HintKind == TableHintKind.Rowlock))
+                Found(node.Target, $"rows go into {Shared(node.Target)} without ROWLOCK");
         }
 
         public override void Visit(UpdateSpecification node) => CheckWrite(node);
@@ -49,16 +47,17 @@ namespace TsqlCheck
             var alias = target.SchemaObject.BaseIdentifier.Value;
             var source = target.SchemaObject.SchemaIdentifier != null ? target : Collector<NamedTableReference>.In(node)
                 .FirstOrDefault(t => t != target && Tokens.Same(t.Alias?.Value, alias));
-            var table = source == null ? null : Claimable(source);
-            if (table == null) return;
+            var table = source == null ? null : Shared(source);
+            string expected;
+            if (table == null || !WritersIndex.TryGetValue(table, out expected)) return;
             var index = Indexes(source).FirstOrDefault();
-            if (index == null || index == WritersIndex[table]) return;
-            Found(source, $"{table} is written through {index}; all its writers come through {WritersIndex[table]}");
+            if (index == null || index == expected) return;
+            Found(source, $"{table} is written through {index}; all its writers come through {expected}");
         }
 
         public override void Visit(NamedTableReference node)
         {
-            var table = Claimable(node);
+            var table = Shared(node);
             if (table == null || inserted.Contains(node)) return;
             var kinds = node.TableHints.Select(h => h.HintKind).ToList();
             if (kinds.Contains(TableHintKind.NoLock)) return;
@@ -69,11 +68,11 @@ namespace TsqlCheck
         static IEnumerable<string> Indexes(NamedTableReference node) =>
             node.TableHints.OfType<IndexTableHint>().SelectMany(h => h.IndexValues).Select(v => v.Identifier?.Value);
 
-        static string Claimable(TableReference reference)
+        static string Shared(TableReference reference)
         {
             var name = (reference as NamedTableReference)?.SchemaObject;
             if (!Tokens.Same(name?.SchemaIdentifier?.Value, Script.Schema)) return null;
-            return Tables.FirstOrDefault(t => Tokens.Same(t, name.BaseIdentifier.Value));
+            return LockOrder.Tables.FirstOrDefault(t => Tokens.Same(t, name.BaseIdentifier.Value));
         }
     }
 }

@@ -9,5 +9,5 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DELETE FROM [$(schema)].instances WHERE instance_id = @instance_id;
+    DELETE i FROM [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK) WHERE i.instance_id = @instance_id;
 END;

@@ -9,9 +9,10 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    UPDATE [$(schema)].instances
-    SET    status = N'Running'
-    WHERE  instance_id = @instance_id;
+    UPDATE i
+    SET    i.status = N'Running'
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+    WHERE  i.instance_id = @instance_id;
 
     IF @@ROWCOUNT = 0
     BEGIN

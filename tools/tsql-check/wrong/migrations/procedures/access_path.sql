@@ -27,7 +27,7 @@ BEGIN
     DELETE FROM [$(schema)].worker_queue -- wrong: access-path: worker_queue is reached without INDEX(…)
     WHERE  id = @id;
 
-    INSERT INTO [$(schema)].worker_queue (instance_id, payload) -- wrong: access-path: many rows go into worker_queue without ROWLOCK
+    INSERT INTO [$(schema)].worker_queue (instance_id, payload) -- wrong: access-path: rows go into worker_queue without ROWLOCK
     SELECT i.instance_id, N'x'
-    FROM   [$(schema)].instances AS i;
+    FROM   [$(schema)].instances AS i; -- wrong: access-path: instances is reached without INDEX(…)
 END;

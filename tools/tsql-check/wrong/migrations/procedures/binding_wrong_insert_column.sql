@@ -10,7 +10,7 @@ BEGIN
     SET NOCOUNT, XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    INSERT INTO [$(schema)].instances
+    INSERT INTO [$(schema)].instances WITH (ROWLOCK)
         (instance_id, state) -- wrong: binding: [dx].[instances].[state] -- wrong: local-binding: column state
     VALUES (N'x', N'y');
 END;

@@ -9,7 +9,7 @@ BEGIN
     SET NOCOUNT, XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    UPDATE [$(schema)].instances SET status = N'x' WHERE instance_id = N'y';
+    UPDATE i SET i.status = N'x' FROM [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK) WHERE i.instance_id = N'y';
     IF @@ROWCOUNT = 0
     BEGIN
         THROW 51002, N'instance is gone', 1;

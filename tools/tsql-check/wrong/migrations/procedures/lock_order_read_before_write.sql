@@ -12,8 +12,8 @@ BEGIN
 
     DECLARE @n BIGINT;
     BEGIN TRANSACTION;
-    SELECT @n = COUNT_BIG(*) FROM [$(schema)].instances;
+    SELECT @n = COUNT_BIG(*) FROM [$(schema)].instances WITH (INDEX(pk_instances), ROWLOCK);
     DELETE q FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK) WHERE q.id = @id;
-    DELETE FROM [$(schema)].instances WHERE instance_id = N'x'; -- wrong: lock-order: instances is touched after worker_queue
+    DELETE i FROM [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK) WHERE i.instance_id = N'x'; -- wrong: lock-order: instances is touched after worker_queue
     COMMIT TRANSACTION;
 END;

@@ -10,7 +10,7 @@ BEGIN
     SET NOCOUNT, XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    MERGE [$(schema)].instances AS t -- wrong: merge: MERGE is used
+    MERGE [$(schema)].instances AS t -- wrong: merge: MERGE is used -- wrong: access-path: instances is reached without INDEX(…)
     USING (SELECT N'x' AS instance_id) AS s ON t.instance_id = s.instance_id
     WHEN NOT MATCHED THEN INSERT (instance_id) VALUES (s.instance_id);
 END;

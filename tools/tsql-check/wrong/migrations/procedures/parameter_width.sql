@@ -23,9 +23,9 @@ BEGIN
 
     UPDATE i
     SET    status = @found -- wrong: parameter-width: the variable @found NVARCHAR(20) is narrower than the column instances.status
-    FROM   [$(schema)].instances AS i
+    FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), ROWLOCK)
     WHERE  i.instance_id LIKE @pattern; -- wrong: parameter-width: the parameter @pattern NVARCHAR(100) is narrower
 
-    INSERT INTO [$(schema)].instances (instance_id, status)
+    INSERT INTO [$(schema)].instances WITH (ROWLOCK) (instance_id, status)
     SELECT @pattern, N'x'; -- wrong: parameter-width: the parameter @pattern NVARCHAR(100) is narrower
 END;

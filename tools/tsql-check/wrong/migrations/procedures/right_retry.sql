@@ -21,7 +21,7 @@ BEGIN
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
-            INSERT INTO [$(schema)].instances (instance_id) VALUES (LEFT(@instance_id, 200));
+            INSERT INTO [$(schema)].instances WITH (ROWLOCK) (instance_id) VALUES (LEFT(@instance_id, 200));
             SET @locked = 1;
         END TRY
         BEGIN CATCH
