@@ -9,7 +9,7 @@ use crate::support::dice::Dice;
 use crate::support::session::Session;
 
 /// Refusals that any caller must expect: somebody else was faster.
-const LOST: [u32; 4] = [51_003, 51_004, 51_007, 51_010];
+const LOST: [u32; 5] = [51_003, 51_004, 51_007, 51_008, 51_010];
 
 /// A turn that was fetched.
 struct Turn {
@@ -389,6 +389,15 @@ impl Caller {
             format!("get_kv_all_values @instance_id = N'{instance}'"),
             format!("get_kv_value @instance_id = N'{instance}', @kv_key = N'k1'"),
             "list_instances_by_status @status = N'Running'".to_owned(),
+            "list_instances".to_owned(),
+            format!("get_instance_info @instance_id = N'{instance}'"),
+            format!("get_execution_info @instance_id = N'{instance}', @execution_id = 1"),
+            format!("get_instance_tree @instance_id = N'{instance}'"),
+            format!("list_children @instance_id = N'{instance}'"),
+            format!("list_executions @instance_id = N'{instance}'"),
+            format!("get_custom_status @instance_id = N'{instance}', @last_seen_version = 0"),
+            "purge_orphan_messages @older_than_ms = 0".to_owned(),
+            "prune_executions_bulk @keep_last = 1".to_owned(),
             format!("[read] @instance_id = N'{instance}'"),
         ] {
             self.call(&text).await;

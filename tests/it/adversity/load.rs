@@ -11,7 +11,7 @@ use super::caller::Caller;
 use crate::support::checker;
 use crate::support::database::TestSchema;
 use crate::support::session::Session;
-use crate::support::setting::Setting;
+use crate::support::setting::{Setting, Witness};
 
 const CALLERS: u64 = 16;
 const CALLS: u64 = 40;
@@ -28,6 +28,7 @@ enum Load {
 /// Returns how many turns were refused because their instance had been deleted.
 async fn load(setting: Setting, load: Load) -> u64 {
     let server = setting.start();
+    let _witness = Witness::of(&server);
     let controls = server.controls();
     let schema = TestSchema::at(server.connection_string());
     schema.provider().await;

@@ -16,7 +16,7 @@ use crate::support::database::TestSchema;
 use crate::support::dice::Dice;
 use crate::support::mutants;
 use crate::support::session::Session;
-use crate::support::setting::{self, Setting};
+use crate::support::setting::{self, Setting, Witness};
 
 /// Tokens: a UUID that ends in two characters of our choice.
 pub(super) fn token(name: &str) -> String {
@@ -389,6 +389,7 @@ fn orders(steps: [usize; 2], dice: &mut Dice) -> Vec<Order> {
 
 async fn interleave(setting: Setting) {
     let server = setting.start();
+    let _witness = Witness::of(&server);
     let controls = server.controls();
     let schema = TestSchema::at(server.connection_string());
     schema.provider().await;
@@ -447,7 +448,10 @@ async fn interleave(setting: Setting) {
 /// Every pair in many orders, with snapshot reads off and on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pairs_end_as_if_one_had_run_after_the_other() {
-    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary).take(2) {
+    for setting in Setting::each(0..2, &[])
+        .map(Setting::with_adversary)
+        .take(2)
+    {
         interleave(setting).await;
     }
 }

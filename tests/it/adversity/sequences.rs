@@ -12,7 +12,7 @@ use crate::support::checker;
 use crate::support::database::TestSchema;
 use crate::support::mutants;
 use crate::support::session::Session;
-use crate::support::setting::Setting;
+use crate::support::setting::{Setting, Witness};
 
 const CALLS: usize = 60;
 
@@ -88,6 +88,7 @@ impl Bench {
 async fn provider_answers_as_the_model_does() {
     for setting in Setting::each(0..8, &[]).map(Setting::with_adversary) {
         let server = setting.start();
+        let _witness = Witness::of(&server);
         let schema = TestSchema::at(server.connection_string());
         let mut bench = Bench {
             provider: schema.provider().await,

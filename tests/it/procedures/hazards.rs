@@ -217,7 +217,7 @@ async fn new_sessions_and_lanes_do_not_wait_for_their_neighbours() {
 async fn rows_created_by_another_at_the_same_moment_are_found() {
     let duplicate = || SqlError::with(2627, 14, 1, "Violation of UNIQUE KEY constraint");
     let bench = Bench::new().await;
-    let lane = || Trigger::statement().containing("].session_lanes (session_key");
+    let lane = || Trigger::statement().containing("].session_lanes WITH (ROWLOCK) (session_key");
     let rule = bench.controls.fail(lane(), duplicate());
     bench.exec(&enqueue("a")).await;
     assert_eq!(rule.fired(), 1, "enqueue_for_worker");
@@ -232,7 +232,7 @@ async fn rows_created_by_another_at_the_same_moment_are_found() {
     bench.exec(&ack).await;
     assert_eq!(rule.fired(), 1, "ack_orchestration_item");
 
-    let session = Trigger::statement().containing("].sessions (session_key");
+    let session = Trigger::statement().containing("].sessions WITH (ROWLOCK) (session_key");
     let rule = bench.controls.fail(session, duplicate());
     assert!(found(&bench.exec(&fetch_work("w")).await));
     assert_eq!(rule.fired(), 1, "fetch_work_item");

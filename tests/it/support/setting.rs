@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use mssql_embedded::Server;
+use mssql_embedded::{Controls, Server};
 
 use super::database::{SnapshotReads, adversary};
 
 /// How many seeds the tests of adversity run instead of the few of every day.
 const SEEDS: &str = "DUROXIDE_SQL_TEST_SEEDS";
+
+/// How many of the adversary's decisions are shown with a failure.
+const DECISIONS_SHOWN: usize = 200;
 
 /// One kind of server.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +59,29 @@ impl Setting {
             builder = builder.adversary(self.seed);
         }
         builder.start().expect("the embedded server starts")
+    }
+}
+
+/// Says, when its test fails, what the adversary decided before.
+pub struct Witness(Controls);
+
+impl Witness {
+    pub fn of(server: &Server) -> Self {
+        Self(server.controls())
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let decisions = self.0.decisions();
+        let latest = decisions.len().saturating_sub(DECISIONS_SHOWN);
+        eprintln!("the adversary's latest decisions:");
+        for decision in &decisions[latest..] {
+            eprintln!("  {decision}");
+        }
     }
 }
 

@@ -34,9 +34,14 @@ async fn rowlock_binds_the_grain() {
             "{grain}: {grains:?}"
         );
     }
-    let bound = locked_by("UPDATE dbo.t WITH (ROWLOCK) SET v = 1 WHERE id = 7");
-    let grains = answers(&mut session, &bound).await;
-    assert_eq!(grains.iter().collect::<Vec<_>>(), ["KEY"]);
+    for update in [
+        "UPDATE dbo.t WITH (ROWLOCK) SET v = 1 WHERE id = 7",
+        "UPDATE x SET v = 1 FROM dbo.t AS x WITH (ROWLOCK) INNER JOIN dbo.t AS y ON y.v = x.v WHERE x.id = 7",
+        "UPDATE x SET v = 1 FROM dbo.t AS x WITH (ROWLOCK) WHERE x.id = 7 AND x.v IN (SELECT y.v FROM dbo.t AS y)",
+    ] {
+        let grains = answers(&mut session, &locked_by(update)).await;
+        assert_eq!(grains.iter().collect::<Vec<_>>(), ["KEY"], "{update}");
+    }
 }
 
 /// Escalation may come after few locks, but not where the table forbids it.
