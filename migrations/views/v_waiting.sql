@@ -14,7 +14,7 @@
 --   child_running      the child of that id has not finished
 --   never_started      messages for an instance that was never started
 -- attempt_count counts how often it was taken; the runtime gives up after ten and the instance fails
--- as poisoned. since_utc of an event is the clock of the process that subscribed.
+-- as poisoned. scheduled_by_event_id of an activity is the event of v_history that asked for it. since_utc of an event is the clock of the process that subscribed.
 CREATE OR ALTER VIEW [$(schema)].v_waiting
 AS
 SELECT x.instance_id, x.execution_id, x.waits_for, x.name, x.tag, x.duroxide_version, x.reason, x.worker_id,
@@ -23,7 +23,8 @@ SELECT x.instance_id, x.execution_id, x.waits_for, x.name, x.tag, x.duroxide_ver
        CASE WHEN x.until_ms BETWEEN 0 AND 253402300799999
                 THEN DATEADD(MILLISECOND, CAST(x.until_ms % 86400000 AS INT), DATEADD(DAY, CAST(x.until_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS until_utc,
        DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - x.since_ms AS waiting_ms,
-       x.attempt_count
+       x.attempt_count,
+       x.scheduled_by_event_id
 FROM
 (
     SELECT w.instance_id, w.execution_id, CAST(N'activity' AS NVARCHAR(20)) AS waits_for,
@@ -43,7 +44,7 @@ FROM
                 ELSE COALESCE(CASE WHEN SUBSTRING(w.lock_token, 15, 1) = N'8'
                      THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(w.lock_token, 1, 8) + SUBSTRING(w.lock_token, 10, 4), 2) AS BIGINT) END, w.enqueued_at_ms) END AS since_ms,
            CASE WHEN w.lock_token IS NOT NULL OR w.not_before_ms > c.now_ms THEN w.not_before_ms END AS until_ms,
-           w.attempt_count
+           w.attempt_count, w.activity_id AS scheduled_by_event_id
     FROM   [$(schema)].worker_queue AS w
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now_ms) AS c
     UNION ALL
@@ -63,7 +64,7 @@ FROM
                 ELSE COALESCE(CASE WHEN SUBSTRING(l.lock_token, 15, 1) = N'8'
                      THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(l.lock_token, 1, 8) + SUBSTRING(l.lock_token, 10, 4), 2) AS BIGINT) END, l.not_before_ms) END,
            CASE WHEN l.lock_token IS NOT NULL THEN l.not_before_ms END,
-           (SELECT MAX(q.attempt_count) FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id = l.instance_id)
+           (SELECT MAX(q.attempt_count) FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id = l.instance_id), NULL
     FROM   [$(schema)].instance_locks AS l
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now_ms) AS c
     LEFT JOIN [$(schema)].instances AS i
@@ -72,7 +73,7 @@ FROM
       AND  (l.lock_token IS NOT NULL OR l.not_before_ms <= c.now_ms)
     UNION ALL
     SELECT q.instance_id, i.current_execution_id, N'timer', NULL, NULL, NULL, N'delayed', NULL,
-           i.updated_at_ms, q.visible_at_ms, q.attempt_count
+           i.updated_at_ms, q.visible_at_ms, q.attempt_count, NULL
     FROM   [$(schema)].orchestrator_queue AS q
     INNER JOIN [$(schema)].instances AS i
            ON  i.instance_id = q.instance_id
@@ -81,7 +82,7 @@ FROM
       AND  q.visible_at_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
     UNION ALL
     SELECT n.parent_instance_id, p.current_execution_id, N'child', n.instance_id, NULL, NULL, N'child_running', NULL,
-           n.created_at_ms, NULL, NULL
+           n.created_at_ms, NULL, NULL, NULL
     FROM   [$(schema)].instances AS n
     INNER JOIN [$(schema)].instances AS p
            ON  p.instance_id = n.parent_instance_id
@@ -89,7 +90,7 @@ FROM
       AND  p.status = N'Running'
     UNION ALL
     SELECT q.instance_id, NULL, N'start', q.kind, NULL, NULL, N'never_started', NULL, q.visible_at_ms, NULL,
-           q.attempt_count
+           q.attempt_count, NULL
     FROM   [$(schema)].orchestrator_queue AS q
     WHERE  q.visible_at_ms <= DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
       AND  NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)
@@ -99,6 +100,6 @@ FROM
                        WHERE  s.instance_id = q.instance_id
                          AND  s.kind IN (N'StartOrchestration', N'ContinueAsNew'))
     UNION ALL
-    SELECT s.instance_id, s.execution_id, N'event', s.name, NULL, NULL, N'not_raised', NULL, s.since_ms, NULL, NULL
+    SELECT s.instance_id, s.execution_id, N'event', s.name, NULL, NULL, N'not_raised', NULL, s.since_ms, NULL, NULL, NULL
     FROM   [$(schema)]._v_open_subscriptions AS s
 ) AS x;

@@ -100,6 +100,22 @@ impl Question {
         self
     }
 
+    /// Rows in which one of the columns contains this text.
+    pub fn contains(mut self, columns: &[&'static str], text: &str) -> Self {
+        let any: Vec<_> = columns
+            .iter()
+            .map(|column| format!("CHARINDEX(N'{}', [{column}]) > 0", escaped(text)))
+            .collect();
+        self.conditions.push(format!("({})", any.join(" OR ")));
+        self
+    }
+
+    /// Rows whose column is this number.
+    pub fn equals_number(mut self, column: &'static str, number: i64) -> Self {
+        self.conditions.push(format!("[{column}] = {number}"));
+        self
+    }
+
     /// Rows whose column has no value.
     pub fn is_null(mut self, column: &'static str) -> Self {
         self.conditions.push(format!("[{column}] IS NULL"));
@@ -197,5 +213,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("FROM [orders].[v_instances]"), "{text}");
+    }
+
+    #[test]
+    fn a_search_is_one_condition_of_several() {
+        let question = Question::of(View::Instances)
+            .contains(&["instance_id", "orchestration_name"], "o'r")
+            .equals_number("current_execution_id", 2);
+        let text = question.text("[orders]");
+        let wanted = "WHERE (CHARINDEX(N'o''r', [instance_id]) > 0 OR \
+                      CHARINDEX(N'o''r', [orchestration_name]) > 0) AND [current_execution_id] = 2;";
+        assert!(text.contains(wanted), "{text}");
     }
 }

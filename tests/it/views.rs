@@ -355,6 +355,18 @@ async fn holders_and_events_are_named_without_payloads() {
             "2 ActivityScheduled Charge 0"
         ]
     );
+    // Both events were recorded by one turn, and what the activity's event asked for is in the queue.
+    let turns =
+        "SELECT COUNT(DISTINCT turn_id) * 1000 + LEN(MIN(turn_id)) FROM [$(schema)].v_history;";
+    assert_eq!(schema.number(turns).await, 1036);
+    let turn_worker = "SELECT MAX(RIGHT(turn_id, 12)) FROM [$(schema)].v_history;";
+    assert_eq!(
+        lines(&schema, turn_worker).await,
+        [worker.expect("a last part")]
+    );
+    let asked_by =
+        "SELECT scheduled_by_event_id FROM [$(schema)].v_waiting WHERE waits_for = N'activity';";
+    assert_eq!(schema.number(asked_by).await, 2);
     let secret = "SELECT payload FROM [$(schema)].v_history_payloads WHERE event_id = 2;";
     assert!(lines(&schema, secret).await[0].contains("secret"));
 }
