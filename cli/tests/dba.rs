@@ -297,7 +297,12 @@ async fn a_dba_installs_watches_repairs_and_removes() {
         &server,
         &["show", "tagged"],
         0,
-        &["Charge", "open", "tag_without_worker"],
+        &[
+            "activity   Charge with tag gpu",
+            "open",
+            "tag_without_worker",
+            "turns          1 by worker",
+        ],
     )
     .await;
     says(

@@ -2,62 +2,42 @@
 
 use std::time::Duration;
 
-use duroxide_sql::{Operator, Question, View, ViewRow};
+use duroxide_sql::{Operator, Question, View};
 use serde_json::json;
 
 use super::operator;
 use crate::age;
 use crate::args::{Cli, ListArgs};
+use crate::glance::Glance;
 use crate::outcome::Outcome;
 use crate::output::{self, cell, number};
 
 /// Everything that `status` shows.
 struct Status {
-    states: Vec<ViewRow>,
-    depths: Vec<ViewRow>,
-    oldest: Vec<ViewRow>,
-    workers: Vec<ViewRow>,
+    glance: Glance,
     schema: String,
 }
 
 impl Status {
     async fn read(operator: &Operator) -> anyhow::Result<Self> {
-        let states = Question::of(View::Instances)
-            .counted_by("state")
-            .ordered_by("state");
-        let depths = Question::of(View::QueueDepth)
-            .ordered_by("queue")
-            .ordered_by("tag");
-        let oldest = Question::of(View::Queue)
-            .equals("state", "Ready")
-            .ordered_by("visible_at_utc")
-            .page(0, 1);
         let schema = match operator.verify().await {
             Ok(()) => format!("release {} as this tool", env!("CARGO_PKG_VERSION")),
             Err(error) => error.to_string(),
         };
-        Ok(Self {
-            states: operator.rows(&states).await?,
-            depths: operator.rows(&depths).await?,
-            oldest: operator.rows(&oldest).await?,
-            workers: operator.rows(&Question::of(View::Workers)).await?,
-            schema,
-        })
+        let glance = Glance::read(operator).await?;
+        Ok(Self { glance, schema })
     }
 
     fn json(&self) -> serde_json::Value {
-        json!({
-            "instances": self.states,
-            "queues": self.depths,
-            "oldest_ready": self.oldest.first(),
-            "workers": self.workers,
-            "schema": self.schema,
-        })
+        let mut value = json!(self.glance);
+        value["schema"] = json!(self.schema);
+        value
     }
 
     fn print(&self) {
         println!("schema      {}", self.schema);
         let states: Vec<_> = self
+            .glance
             .states
             .iter()
             .map(|row| format!("{} {}", number(row, "count"), cell(row, "state")))
@@ -68,7 +48,7 @@ impl Status {
             states.join(", ")
         };
         println!("instances   {states}");
-        for row in &self.depths {
+        for row in &self.glance.depths {
             let tag = match cell(row, "tag") {
                 tag if tag.is_empty() => String::new(),
                 tag => format!(" with tag {tag}"),
@@ -80,7 +60,7 @@ impl Status {
                 number(row, "held_items"),
             );
         }
-        if let Some(row) = self.oldest.first() {
+        if let Some(row) = &self.glance.oldest_ready {
             println!(
                 "oldest      ready since {} ({} of {})",
                 cell(row, "visible_at_utc"),
@@ -88,7 +68,7 @@ impl Status {
                 cell(row, "instance_id"),
             );
         }
-        let sum = |column| -> i64 { self.workers.iter().map(|row| number(row, column)).sum() };
+        let sum = |column| self.glance.held(column);
         println!(
             "leases      {} turns, {} activities, {} sessions held; {} expired",
             sum("turns_held"),
