@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -122,6 +124,8 @@ pub enum Command {
     },
     /// Delete instances that finished long ago, oldest first; may be interrupted and repeated
     Purge(PurgeArgs),
+    /// Show all of this as a page in a browser, to this machine only unless a token is set
+    Serve(ServeArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell
@@ -170,6 +174,23 @@ pub struct PurgeArgs {
     /// Only say how many there are
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Where the page listens, and what it may do.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Address and port; port 0 takes a free one. Others than loopback need a token
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8732")]
+    pub listen: SocketAddr,
+    /// Let the page cancel instances and raise events
+    #[arg(long)]
+    pub allow_changes: bool,
+    /// File with the token that the page asks for [env: DUROXIDE_SQL_PAGE_TOKEN holds the token itself]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Name under which browsers may ask for the page, besides addresses and localhost; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub host_name: Vec<String>,
 }
 
 #[cfg(test)]

@@ -3,8 +3,15 @@
 mod age;
 mod args;
 mod commands;
+mod glance;
+mod instant;
 mod outcome;
 mod output;
+mod serve;
+mod story;
+mod output;
+mod serve;
+mod story;
 
 use std::process::ExitCode;
 

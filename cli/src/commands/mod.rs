@@ -5,6 +5,7 @@ mod doctor;
 mod look;
 mod purge;
 mod schema;
+mod serve;
 mod show;
 mod stuck;
 
@@ -45,6 +46,7 @@ pub async fn run(cli: &Cli) -> anyhow::Result<Outcome> {
             instance_id,
             keep_last,
         } => act::prune(cli, instance_id, *keep_last).await,
+        Command::Serve(wanted) => serve::run(cli, wanted).await,
         Command::Purge(wanted) => purge::run(cli, wanted).await,
         Command::Completions { shell } => {
             let mut command = Cli::command();

@@ -1,5 +1,7 @@
 //! The life of a schema: install, script, verify, uninstall.
 
+use std::io::{ErrorKind, Write as _};
+
 use duroxide_sql::{MigrationPolicy, install_script, uninstall_script};
 use serde_json::json;
 
@@ -39,8 +41,11 @@ pub fn script(cli: &Cli, uninstall: bool) -> anyhow::Result<Outcome> {
     } else {
         install_script(&schema)
     };
-    print!("{text}");
-    Ok(Outcome::Good)
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that has seen enough, such as head, is no failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Outcome::Good),
+    }
 }
 
 pub async fn verify(cli: &Cli) -> anyhow::Result<Outcome> {
