@@ -46,7 +46,21 @@ async fn main() -> ExitCode {
     }
 }
 
+const HELP: &str = "\
+Connects to Azure SQL with tokens of the Azure CLI (az login) and prints the schema's metrics.
+DATABASE_URL names the database: sqlserver://SERVER.database.windows.net/DATABASE
+
+  --help   this text";
+
 async fn run() -> anyhow::Result<()> {
+    match std::env::args().nth(1).as_deref() {
+        None => {}
+        Some("--help") => {
+            println!("{HELP}");
+            return Ok(());
+        }
+        Some(other) => anyhow::bail!("unknown argument {other}; see --help"),
+    }
     let builder = MssqlProviderBuilder::from_env()?.token_source(Arc::new(AzureCli));
     let provider = builder.build().await?;
     let metrics = provider.get_system_metrics().await?;
