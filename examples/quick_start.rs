@@ -28,6 +28,13 @@ use duroxide::{
 };
 use duroxide_sql::{MigrationPolicy, MssqlProvider, MssqlProviderBuilder};
 
+const HELP: &str = "\
+A small order workflow from start to end, on the server in DATABASE_URL or on an embedded one.
+
+  --verify        use a schema that a DBA has installed, as a member of its runtime role
+  --schema NAME   which one, with --verify [default: duroxide]
+  --help          this text";
+
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the command line asks for.
@@ -36,6 +43,7 @@ struct Arguments {
     /// Use a schema that is installed already.
     verify: bool,
     schema: Option<String>,
+    help: bool,
 }
 
 /// A service waits longer for its database; whoever tries this out wants to hear of a typo.
@@ -54,6 +62,10 @@ async fn main() -> ExitCode {
 
 async fn run() -> anyhow::Result<()> {
     let arguments = arguments()?;
+    if arguments.help {
+        println!("{HELP}");
+        return Ok(());
+    }
     // The program tells its own story; the runtime's log would tell it a second time.
     tracing::subscriber::set_global_default(tracing::subscriber::NoSubscriber::default())?;
     let begun = Instant::now();
@@ -71,7 +83,8 @@ fn arguments() -> anyhow::Result<Arguments> {
         match argument.as_str() {
             "--verify" => found.verify = true,
             "--schema" => found.schema = Some(arguments.next().context("--schema needs a name")?),
-            other => bail!("unknown argument {other}; use --verify and --schema NAME"),
+            "--help" => found.help = true,
+            other => bail!("unknown argument {other}; see --help"),
         }
     }
     if found.schema.is_some() && !found.verify {
@@ -108,7 +121,7 @@ async fn run_in_fresh_schema(begun: Instant) -> anyhow::Result<()> {
     result?;
     removed?;
     step(begun, "schema removed");
-    println!("\nNext: examples/install_script.rs for DBAs, README.md for settings, and");
+    println!("\nNext: the tool in cli/ for DBAs, README.md for settings, and");
     println!("      DATABASE_URL=… cargo run --example quick_start with a server of yours.");
     Ok(())
 }

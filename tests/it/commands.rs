@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 /// The documents whose commands are checked, besides everything in `docs/`.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "CONTRIBUTING.md",
+    "cli/README.md",
     "migrations/README.md",
     "mssql-embedded/README.md",
     "mssql-embedded/tests/cases/README.md",
@@ -28,6 +29,8 @@ const SERVER: Run =
     Never("needs a server of the reader's; .ci/foreign-clients.d/dba does the same");
 const DOCKER: Run = Never("needs Docker; .ci/config-check lints compose.yaml");
 const EDIT: Run = Never("is what a person does");
+const RELEASE: Run = Never("builds the tool once more; .ci/run builds it for its tests");
+const TOOL: Run = Never("needs a server of the reader's; cli/tests run every command");
 const LOAD: Run = Never("is a load test; sql-stress/tests run every scenario briefly");
 
 /// Every command of the documents, as far as it identifies the command, and where it is run.
@@ -40,23 +43,37 @@ const COMMANDS: &[(&str, Run)] = &[
         "cargo run --example quick_start -- --verify --schema orders",
         By(
             ".ci/foreign-clients.d/dba",
-            "quick_start -- --verify --schema",
+            "\"$quick_start\" --verify --schema",
         ),
     ),
     (
-        "cargo run --example install_script -- --schema orders",
+        "cargo run --example order_workflow",
+        By(".ci/first-steps", "shows order_workflow"),
+    ),
+    (
+        "cargo run --example two_processes",
+        By(".ci/first-steps", "shows two_processes"),
+    ),
+    (
+        "cargo run -p duroxide-sql-cli -- script --schema orders",
         By(
             ".ci/foreign-clients.d/dba",
-            "install_script -- --schema \"$schema\" >",
+            "\"$tool\" script --schema \"$schema\" >",
         ),
     ),
     (
-        "cargo run --example install_script -- --schema orders --uninstall",
+        "cargo run -p duroxide-sql-cli -- script --schema orders --uninstall",
         By(
             ".ci/foreign-clients.d/dba",
-            "install_script -- --schema \"$schema\" --uninstall >",
+            "\"$tool\" script --schema \"$schema\" --uninstall >",
         ),
     ),
+    (
+        "cargo run -p duroxide-sql-cli --example page_trial -- --instances 10000",
+        By(".ci/browser.d/page.py", "/examples/page_trial"),
+    ),
+    ("cargo install --path cli", RELEASE),
+    ("duroxide-sql", TOOL),
     (
         "cargo run -p mssql-embedded -- --port 1433 --password 'Tr1al-only'",
         By(".ci/foreign-clients", "debug/mssql-embedded\" --port 0"),
@@ -124,6 +141,11 @@ const COMMANDS: &[(&str, Run)] = &[
         ".ci/foreign-clients",
         By(".ci/run", "step foreign-clients .ci/foreign-clients"),
     ),
+    (".ci/browser", By(".ci/run", "step browser .ci/browser")),
+    (
+        ".ci/release-scripts target",
+        By(".ci/first-steps", ".ci/release-scripts \"$work/release\""),
+    ),
     (
         ".ci/first-steps",
         By(".ci/run", "step first-steps .ci/first-steps"),
@@ -177,7 +199,14 @@ fn commands(document: &str) -> Vec<String> {
 }
 
 fn is_command(span: &str) -> bool {
-    let programs = ["cargo ", "sql-stress ", "docker ", "sqlcmd -", ".ci/"];
+    let programs = [
+        "cargo ",
+        "sql-stress ",
+        "duroxide-sql ",
+        "docker ",
+        "sqlcmd -",
+        ".ci/",
+    ];
     programs.iter().any(|program| span.starts_with(program)) && !span.ends_with('/')
 }
 
@@ -230,6 +259,7 @@ fn package(name: &str) -> Result<PathBuf, String> {
     match name {
         "duroxide-sql" => Ok(root().to_owned()),
         "mssql-embedded" | "sql-stress" => Ok(root().join(name)),
+        "duroxide-sql-cli" => Ok(root().join("cli")),
         _ => Err(format!("no package {name}")),
     }
 }
@@ -249,6 +279,7 @@ fn check(command: &str) -> Result<(), String> {
     match *program {
         "cargo" => check_cargo(rest),
         "sql-stress" => check_stress(rest),
+        "duroxide-sql" => check_tool(rest),
         "sqlcmd" => check_options(rest, &["-I", "-b"], &["-S", "-d", "-i", "-v"]),
         "docker" => (rest == ["compose", "up", "-d", "--wait"])
             .then_some(())
@@ -311,6 +342,7 @@ fn check_cargo(rest: &[&str]) -> Result<(), String> {
                     exists(folder.join(format!("examples/{file}.rs")))?
                 }
                 None if name == "sql-stress" => return check_stress(of_program),
+                None if name == "duroxide-sql-cli" => return check_tool(of_program),
                 None => exists(folder.join("src/main.rs"))?,
             };
             let source = read(source);
@@ -327,6 +359,7 @@ fn check_cargo(rest: &[&str]) -> Result<(), String> {
             let bench = value("--bench").ok_or("which bench")?;
             exists(folder.join(format!("benches/{bench}.rs"))).map(drop)
         }
+        "install" => exists(root().join(value("--path").ok_or("which folder")?)).map(drop),
         "package" => check_options(&of_cargo[1..], &[], &["-p"]),
         other => Err(format!("unknown cargo {other}")),
     }
@@ -373,6 +406,26 @@ fn check_stress(rest: &[&str]) -> Result<(), String> {
             exists(root().join(file))?;
         }
         previous = word;
+    }
+    Ok(())
+}
+
+/// The first word is a command of the tool, options are fields of its command line.
+fn check_tool(rest: &[&str]) -> Result<(), String> {
+    let cli = read("cli/src/args.rs");
+    let (command, rest) = rest.split_first().ok_or("which command")?;
+    let mut letters = command.chars();
+    let first = letters.next().ok_or("which command")?.to_ascii_uppercase();
+    let variant = format!("\n    {first}{}", letters.as_str());
+    let known = [",", "(", " {"].map(|end| cli.contains(&format!("{variant}{end}")));
+    if !known.contains(&true) {
+        return Err(format!("duroxide-sql does not know {command}"));
+    }
+    for option in rest.iter().filter_map(|word| word.strip_prefix("--")) {
+        let field = format!(" {}:", option.replace('-', "_"));
+        if !cli.contains(&field) {
+            return Err(format!("duroxide-sql does not know --{option}"));
+        }
     }
     Ok(())
 }
@@ -438,6 +491,11 @@ fn commands_that_do_not_exist_are_noticed() {
         "cargo test --worspace",
         "cargo bench --bench clients",
         "cargo fly",
+        "cargo run -p duroxide-sql-cli -- scrpt",
+        "cargo run -p duroxide-sql-cli --example page_trail",
+        "cargo install --path clj",
+        "duroxide-sql srve",
+        "duroxide-sql serve --allow-change",
         "sql-stress fan-in",
         "sql-stress fan-out --pears 2:2",
         ".ci/tsql-chek",
