@@ -9,9 +9,6 @@ mod outcome;
 mod output;
 mod serve;
 mod story;
-mod output;
-mod serve;
-mod story;
 
 use std::process::ExitCode;
 

@@ -4,8 +4,8 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::{builder, environment, schema_name};
-use crate::outcome::Outcome;
 use crate::args::{Cli, ServeArgs};
+use crate::outcome::Outcome;
 use crate::serve::{Settings, Token, listen};
 
 /// A page asks little at a time.

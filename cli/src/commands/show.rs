@@ -7,8 +7,9 @@ use serde_json::json;
 use super::operator;
 use crate::age;
 use crate::args::Cli;
+use crate::outcome::Outcome;
 use crate::output::{self, cell};
-use crate::story::{Bar, Child, Executions, Kind, Outcome, Story};
+use crate::story::{Bar, Child, Ending, Executions, Kind, Story};
 
 /// The instance's own columns, in the order in which a person wants to know them.
 const FACTS: [(&str, &str); 9] = [
@@ -23,7 +24,7 @@ const FACTS: [(&str, &str); 9] = [
     ("completed", "completed_at_utc"),
 ];
 
-pub async fn run(cli: &Cli, id: &str, history: bool) -> anyhow::Result<crate::outcome::Outcome> {
+pub async fn run(cli: &Cli, id: &str, history: bool) -> anyhow::Result<Outcome> {
     let operator = operator(cli).await?;
     let wanted = if history {
         Executions::All
@@ -39,7 +40,7 @@ pub async fn run(cli: &Cli, id: &str, history: bool) -> anyhow::Result<crate::ou
             "children": story.children, "history": story.events,
             "payloads": story.payloads.as_ref().ok(), "timeline": story.bars(), "turns": story.turns(),
         }))?;
-        return Ok(crate::outcome::Outcome::Good);
+        return Ok(Outcome::Good);
     }
     print_facts(&story);
     print_tree(&story.children);
@@ -52,7 +53,7 @@ pub async fn run(cli: &Cli, id: &str, history: bool) -> anyhow::Result<crate::ou
     if story.is_cut {
         println!("there are more events than are shown here");
     }
-    Ok(crate::outcome::Outcome::Good)
+    Ok(Outcome::Good)
 }
 
 fn print_facts(story: &Story) {
@@ -166,7 +167,7 @@ fn title(bar: &Bar) -> String {
 
 fn outcome(bar: &Bar) -> String {
     let mut text = bar.outcome.name().to_owned();
-    if bar.outcome == Outcome::Open {
+    if bar.outcome == Ending::Open {
         if let Some(worker) = &bar.worker_id {
             text.push_str(&format!(", with worker {worker}"));
         }

@@ -38,7 +38,7 @@ impl Kind {
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Ending {
     /// It has not.
     Open,
     /// With a result; timers have fired, events have been raised.
@@ -53,7 +53,7 @@ pub enum Outcome {
     Continued,
 }
 
-impl Outcome {
+impl Ending {
     /// As people call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ pub struct Bar {
     /// When a timer fires.
     pub due_ms: Option<i64>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: Ending,
     /// 2 for an activity that is scheduled again after it failed, and so on.
     pub attempt: i64,
     /// How often a worker has taken an open activity; 0 when it is not in the queue.
@@ -116,20 +116,20 @@ fn begins(kind: &str) -> Option<Kind> {
     })
 }
 
-fn ends(kind: &str) -> Option<Outcome> {
+fn ends(kind: &str) -> Option<Ending> {
     Some(match kind {
         "ActivityCompleted"
         | "TimerFired"
         | "ExternalEvent"
         | "ExternalEventPersistent"
         | "SubOrchestrationCompleted"
-        | "OrchestrationCompleted" => Outcome::Completed,
-        "ActivityFailed" | "SubOrchestrationFailed" | "OrchestrationFailed" => Outcome::Failed,
+        | "OrchestrationCompleted" => Ending::Completed,
+        "ActivityFailed" | "SubOrchestrationFailed" | "OrchestrationFailed" => Ending::Failed,
         "ActivityCancelRequested"
         | "SubOrchestrationCancelRequested"
         | "ExternalSubscribedCancelled"
-        | "ExternalSubscribedPersistentCancelled" => Outcome::Cancelled,
-        "OrchestrationContinuedAsNew" => Outcome::Continued,
+        | "ExternalSubscribedPersistentCancelled" => Ending::Cancelled,
+        "OrchestrationContinuedAsNew" => Ending::Continued,
         _ => return None,
     })
 }
@@ -174,7 +174,7 @@ fn begun(kind: Kind, event: &ViewRow) -> Bar {
         begun_ms: at(event),
         ended_ms: None,
         due_ms: instant::parse(&cell(event, "fires_at_utc")),
-        outcome: Outcome::Open,
+        outcome: Ending::Open,
         attempt: 1,
         deliveries: 0,
         worker_id: None,
@@ -190,21 +190,21 @@ fn attempt(found: &[Bar], name: &str) -> i64 {
         .iter()
         .rfind(|bar| bar.kind == Kind::Activity && bar.name == name);
     match before {
-        Some(bar) if bar.outcome == Outcome::Failed => bar.attempt + 1,
+        Some(bar) if bar.outcome == Ending::Failed => bar.attempt + 1,
         _ => 1,
     }
 }
 
 /// Ends what this event answers: what it names, or for events from outside the first wait of that
 /// name, or the execution with all that is open in it.
-fn end(found: &mut [Bar], event: &ViewRow, kind: &str, outcome: Outcome) {
+fn end(found: &mut [Bar], event: &ViewRow, kind: &str, outcome: Ending) {
     let (ended_ms, execution_id) = (at(event), number(event, "execution_id"));
     let source = event
         .get("scheduled_by_event_id")
         .and_then(|id| id.as_i64());
     let name = cell(event, "name");
     let of_execution =
-        |bar: &&mut Bar| bar.execution_id == execution_id && bar.outcome == Outcome::Open;
+        |bar: &&mut Bar| bar.execution_id == execution_id && bar.outcome == Ending::Open;
     if let Some(source) = source {
         let ended = found.iter_mut().filter(of_execution);
         if let Some(bar) = ended.into_iter().find(|bar| bar.event_id == source) {
@@ -220,7 +220,7 @@ fn end(found: &mut [Bar], event: &ViewRow, kind: &str, outcome: Outcome) {
             bar.ended_ms = Some(ended_ms);
             bar.outcome = match bar.kind {
                 Kind::Execution => outcome,
-                Kind::Activity | Kind::Timer | Kind::Wait | Kind::Child => Outcome::Dropped,
+                Kind::Activity | Kind::Timer | Kind::Wait | Kind::Child => Ending::Dropped,
             };
         }
     }

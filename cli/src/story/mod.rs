@@ -8,7 +8,7 @@ use duroxide_sql::{Operator, Question, View, ViewRow};
 use crate::instant;
 use crate::output::{cell, number};
 
-pub use bars::{Bar, Kind, Outcome, bars};
+pub use bars::{Bar, Ending, Kind, bars};
 pub use turns::{Turn, turns};
 
 /// Deeper trees are cut; ids show where to go on.
