@@ -12,58 +12,91 @@ use crate::wire::raw::{END, Raw, is_acknowledged};
 /// Nothing here takes this long on a machine that is merely slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The statements, each behind the name of what loops in it.
+/// What locks the row of `t`, by which others see how far a batch has come.
+const REACHED: &str = "UPDATE t SET v = 1;";
+
+/// A window function with so many rows in each frame that it lasts for minutes. It locks the row of `t` when it has read
+/// all its rows and begins to compute.
+pub fn long_frames() -> String {
+    let digits: Vec<String> = (0..5).map(|i| format!("{DIGITS} AS d{i}(x)")).collect();
+    format!(
+        "SELECT MAX(s) FROM (SELECT STDEV(x) OVER
+                (ORDER BY y ROWS BETWEEN 40000 PRECEDING AND 60000 FOLLOWING) AS s
+            FROM (SELECT d0.x, d1.x AS y FROM {}
+                  UNION ALL SELECT v, v FROM t WITH (XLOCK)) AS u) AS w",
+        digits.join(", ")
+    )
+}
+
+/// Counting more rows than anybody will.
+pub fn cross_join() -> String {
+    format!("SELECT COUNT_BIG(*) FROM {}", many().join(", "))
+}
+
+const DIGITS: &str = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+
+fn many() -> Vec<String> {
+    (0..18).map(|i| format!("{DIGITS} AS d{i}(x)")).collect()
+}
+
+/// The batches, each behind the name of what loops in it.
 fn endless() -> Vec<(&'static str, String)> {
-    let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
-    let many: Vec<String> = (0..18).map(|i| format!("{digits} AS d{i}(x)")).collect();
-    let some = many[..5].join(", ");
+    let many = many();
     let nested = nest(40, &|inner| format!("1 IN (SELECT 1 WHERE {inner})"));
     vec![
         (
             "a cross join of derived rows",
-            format!("SELECT COUNT_BIG(*) FROM {}", many.join(", ")),
+            format!("{REACHED} {}", cross_join()),
         ),
         (
             "a join whose condition never holds",
             format!(
-                "SELECT 1 FROM {} FULL JOIN (VALUES (1)) AS z(x) ON d0.x = z.x + 100 WHERE d0.x < 0",
+                "{REACHED} SELECT 1 FROM {} FULL JOIN (VALUES (1)) AS z(x) ON d0.x = z.x + 100 WHERE d0.x < 0",
                 many.join(" CROSS JOIN ")
             ),
         ),
-        ("WHILE 1 = 1", "WHILE 1 = 1 SET @i = 1 - @i".to_owned()),
-        ("GOTO", "again: SET @i = 1 - @i; GOTO again".to_owned()),
+        (
+            "WHILE 1 = 1",
+            format!("{REACHED} WHILE 1 = 1 SET @i = 1 - @i"),
+        ),
+        (
+            "GOTO",
+            format!("{REACHED} again: SET @i = 1 - @i; GOTO again"),
+        ),
         (
             "a recursive CTE without limit",
-            "WITH n AS (SELECT 1 AS i UNION ALL SELECT 1 - i FROM n)
-             SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
-                .to_owned(),
-        ),
-        (
-            "deeply nested membership",
-            format!("SELECT COUNT_BIG(*) FROM {} WHERE {nested}", many.join(", ")),
-        ),
-        (
-            "a window function whose frames are long",
             format!(
-                "SELECT MAX(s) FROM (SELECT STDEV(d0.x) OVER
-                        (ORDER BY d1.x ROWS BETWEEN 40000 PRECEDING AND 60000 FOLLOWING) AS s FROM {some}) AS w"
+                "{REACHED} WITH n AS (SELECT 1 AS i UNION ALL SELECT 1 - i FROM n)
+                 SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
             ),
         ),
         (
+            "deeply nested membership",
+            format!(
+                "{REACHED} SELECT COUNT_BIG(*) FROM {} WHERE {nested}",
+                many.join(", ")
+            ),
+        ),
+        ("a window function whose frames are long", long_frames()),
+        (
             "a pattern that is looked for at every place",
-            "SET @s = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000);
-             SELECT PATINDEX(N'%a%b', @s)"
-                .to_owned(),
+            format!(
+                "SET @s = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000);
+                 {REACHED} SELECT PATINDEX(N'%a%b', @s)"
+            ),
         ),
         (
             "a pattern that is compared with every number of blanks",
-            "SET @v = REPLICATE(CAST('a' AS VARCHAR(MAX)), 2000000) + REPLICATE(CAST(' ' AS VARCHAR(MAX)), 2000000);
-             IF @v LIKE '%b' SELECT 1"
-                .to_owned(),
+            format!(
+                "SET @v = REPLICATE(CAST('a' AS VARCHAR(MAX)), 2000000) + REPLICATE(CAST(' ' AS VARCHAR(MAX)), 2000000);
+                 {REACHED} IF @v LIKE '%b' SELECT 1"
+            ),
         ),
         (
             "the building of a long text",
-            "WHILE LEN(@s) < 900000000 SET @s = REPLACE(@s + N'x', N'y', N'z')".to_owned(),
+            format!(
+                "{REACHED} WHILE LEN(@s) < 900000000 SET @s = REPLACE(@s + N'x', N'y', N'z')"
+            ),
         ),
     ]
 }
@@ -89,28 +122,27 @@ fn with_row() -> (Server, Controls, Raw) {
     (server, controls, other)
 }
 
-/// Starts a statement in a new session and returns when it has been reached: the statement before it has locked the
-/// row, which another client sees.
-fn start(server: &Server, statement: &str) -> (Raw, i32) {
+/// Starts a batch in a new session and returns when it has come to what lasts: it has locked the row, which another
+/// client sees.
+fn start(server: &Server, batch: &str) -> (Raw, i32) {
     let mut client = Raw::open(server);
     let spid = client.int("SELECT CAST(@@SPID AS INT)");
-    client.start(
-        &format!(
-            "DECLARE @i INT = 0, @s NVARCHAR(MAX) = N'', @v VARCHAR(MAX) = '';
-             BEGIN TRAN; UPDATE t SET v = 1;
-             {statement}"
-        ),
-        END,
-    );
+    client.start(&in_transaction(batch), END);
     // This client comes while the other one loops.
     let mut observer = Raw::open(server);
-    wait("the row is locked", || {
-        let held = format!(
-            "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_session_id = {spid} AND request_mode = N'X'"
-        );
-        observer.int(&held) > 0
-    });
+    wait("the row is locked", || observer.int(&row_locks(spid)) > 0);
     (client, spid)
+}
+
+fn in_transaction(batch: &str) -> String {
+    format!("DECLARE @i INT = 0, @s NVARCHAR(MAX) = N'', @v VARCHAR(MAX) = ''; BEGIN TRAN; {batch}")
+}
+
+/// How many locks a session has on rows to write them.
+pub fn row_locks(spid: i32) -> String {
+    format!(
+        "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_session_id = {spid} AND request_mode = N'X'"
+    )
 }
 
 /// An attention ends each of them, and the connection goes on.
@@ -165,12 +197,12 @@ fn what_is_bound_again_and_again_can_be_ended() {
     let mut redefining = Raw::open(&server);
     let redefining_spid = redefining.int("SELECT CAST(@@SPID AS INT)");
     redefining.start(redefine, END);
-    let read = "WHILE 1 = 1 SELECT @i = COUNT(*) FROM changing";
-    let (mut client, _) = start(&server, read);
+    let read = format!("{REACHED} WHILE 1 = 1 SELECT @i = COUNT(*) FROM changing");
+    let (mut client, _) = start(&server, &read);
     client.attention();
     assert!(is_acknowledged(&client.answer()));
     client.batch("ROLLBACK");
-    let (_client, spid) = start(&server, read);
+    let (_client, spid) = start(&server, &read);
     for spid in [spid, redefining_spid] {
         other.batch(&format!("KILL {spid}"));
         let number = u16::try_from(spid).unwrap();

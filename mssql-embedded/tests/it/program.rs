@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::endless::{cross_join, long_frames, row_locks};
 use crate::wire::raw::{END, Raw};
 
 /// Nothing here takes this long on a machine that is merely slow.
@@ -61,36 +62,20 @@ impl Drop for Program {
 /// SIGTERM, which service managers send, and SIGINT end the program although requests run that would never end.
 #[test]
 fn a_signal_ends_the_program_whatever_is_running() {
-    let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
-    let many: Vec<String> = (0..18).map(|i| format!("{digits} AS d{i}(x)")).collect();
-    let endless = [
-        format!("SELECT COUNT_BIG(*) FROM {}", many.join(", ")),
-        format!(
-            "SELECT MAX(s) FROM (SELECT STDEV(d0.x) OVER
-                    (ORDER BY d1.x ROWS BETWEEN 40000 PRECEDING AND 60000 FOLLOWING) AS s FROM {}) AS w",
-            many[..5].join(", ")
-        ),
-    ];
     for name in ["TERM", "INT"] {
         let mut program = Program::start();
-        let running: Vec<_> = (endless.iter().enumerate())
-            .map(|(i, statement)| {
-                let mut client = Raw::open_with(&program.connection_string);
-                client.start(
-                    &format!("CREATE TABLE running{i} (a INT); {statement}"),
-                    END,
-                );
-                client
-            })
-            .collect();
         let mut observer = Raw::open_with(&program.connection_string);
+        observer.batch("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT t VALUES (1, 0);");
+        let mut computing = Raw::open_with(&program.connection_string);
+        let spid = computing.int("SELECT CAST(@@SPID AS INT)");
+        computing.start(&format!("BEGIN TRAN; {}", long_frames()), END);
+        let mut reading = Raw::open_with(&program.connection_string);
+        reading.start(&cross_join(), END);
         let deadline = Instant::now() + PATIENCE;
-        let count = "SELECT COUNT(*) FROM sys.tables WHERE name LIKE N'running%'";
-        while observer.int(count) != 2 {
-            assert!(Instant::now() < deadline, "they never run");
+        while observer.int(&row_locks(spid)) == 0 {
+            assert!(Instant::now() < deadline, "it never begins to compute");
         }
         program.signal(name);
         assert!(program.ended().success(), "{name}");
-        drop(running);
     }
 }
