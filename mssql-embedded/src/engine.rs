@@ -9,15 +9,16 @@ use parking_lot::Mutex;
 
 use crate::access::Latch;
 use crate::activity::Activity;
-use crate::adversary::{Adversary, AdversaryOptions};
+use crate::adversary::{Adversary, AdversaryOptions, Choices};
 use crate::ast::DelayedDurability;
 use crate::catalog::{Catalog, Database, Login, ObjectId, TEMPDB};
 use crate::clock::Clock;
 use crate::commit_log::CommitLog;
 use crate::error::{SqlError, SqlResult};
+use crate::ghost_cleaner::{GHOSTS_PER_RUN, GhostCleaner};
 use crate::hooks::Hooks;
 use crate::plan::Module;
-use crate::storage::{State, Txn};
+use crate::storage::{GhostCleanup, State, Txn};
 use crate::value::Collation;
 
 /// How many dynamic texts are kept compiled.
@@ -47,6 +48,8 @@ pub struct Engine {
     pub(crate) optimized_locking: bool,
     /// Decides what SQL Server's documents leave open, if there is one.
     pub(crate) adversary: Option<Adversary>,
+    /// When ghosts are cleaned up.
+    pub(crate) ghost_cleaner: GhostCleaner,
     /// How many bytes the variables and statements of one session may hold.
     pub(crate) session_memory_bytes: usize,
     next_spid: AtomicU16,
@@ -64,6 +67,8 @@ pub struct EngineOptions {
     pub optimized_locking: bool,
     /// Who decides what SQL Server's documents leave open; `None` decides always the same.
     pub adversary: Option<AdversaryOptions>,
+    /// When deleted entries leave their index; `None` is at once, and in the background with an adversary.
+    pub ghost_cleanup: Option<GhostCleanup>,
     /// How long a commit waits for the log.
     pub commit_latency: Duration,
     /// How many bytes the variables and running statements of one session may hold before 701.
@@ -78,6 +83,7 @@ impl Default for EngineOptions {
             read_committed_snapshot: false,
             optimized_locking: false,
             adversary: None,
+            ghost_cleanup: None,
             commit_latency: Duration::ZERO,
             session_memory_bytes: 512 << 20,
         }
@@ -95,6 +101,11 @@ impl Engine {
             ..Self::default()
         };
         engine.log.set_latency(options.commit_latency);
+        let usual = match options.adversary {
+            Some(_) => GhostCleanup::Background,
+            None => GhostCleanup::AtOnce,
+        };
+        engine.set_ghost_cleanup(options.ghost_cleanup.unwrap_or(usual));
         let mut state = engine.state.lock();
         let mut master = Database::new(1, "master", options.collation);
         master.read_committed_snapshot = options.read_committed_snapshot;
@@ -195,6 +206,24 @@ impl Engine {
 }
 
 impl Engine {
+    /// When deleted entries leave their index from now on.
+    pub(crate) fn set_ghost_cleanup(&self, cleanup: GhostCleanup) {
+        let mut state = self.state.lock();
+        state.store.keep_ghosts(cleanup != GhostCleanup::AtOnce);
+        if cleanup == GhostCleanup::AtOnce {
+            state.store.clean_up_ghosts(usize::MAX);
+        }
+        self.ghost_cleaner
+            .run_by_itself(cleanup == GhostCleanup::Background);
+    }
+
+    /// The background's part, done when a statement begins: nobody could see that it happened earlier.
+    pub(crate) fn clean_up_ghosts_if_due(&self, choices: Option<&Choices>) {
+        if self.ghost_cleaner.is_due(&self.clock, choices) {
+            self.state.lock().store.clean_up_ghosts(GHOSTS_PER_RUN);
+        }
+    }
+
     /// Commits a transaction of a session in `database`. Unless it wrote nothing, or the database lets it
     /// do without, it waits for the log first: with its locks, without the latch.
     pub(crate) fn commit(&self, latch: &mut Latch<'_>, txn: Txn, database: &str, delayed: bool) {

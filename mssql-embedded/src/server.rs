@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::adversary::AdversaryOptions;
 use crate::controls::Controls;
 use crate::engine::{Engine, EngineOptions};
+use crate::storage::GhostCleanup;
 use crate::tds::{Listener, Settings};
 use crate::tls::{Encryption, TlsConfigs, local_names};
 use crate::value::Collation;
@@ -177,6 +178,14 @@ impl ServerBuilder {
     #[must_use]
     pub fn optimized_locking(mut self, on: bool) -> Self {
         self.engine.optimized_locking = on;
+        self
+    }
+
+    /// When deleted entries leave their index. At once without an adversary and in the background with one,
+    /// unless this says otherwise; until then scans and seeks pass over them, which the counters tell.
+    #[must_use]
+    pub fn ghost_cleanup(mut self, cleanup: GhostCleanup) -> Self {
+        self.engine.ghost_cleanup = Some(cleanup);
         self
     }
 

@@ -10,7 +10,7 @@ use crate::adversary::Grain;
 use crate::catalog::{AccessPath, TableDef};
 use crate::error::SqlResult;
 use crate::lock::{Grip, Mode, Resource, Span};
-use crate::storage::{CommitSeq, Found, Key, Row, TxnId, is_empty_range};
+use crate::storage::{Chain, CommitSeq, Found, Key, Row, TxnId, is_empty_range};
 
 /// A position in an index of a table. It remembers keys, never references, so others may have the latch
 /// between two calls.
@@ -130,7 +130,10 @@ impl Cursor {
         }
         while self.state == Progress::Reading {
             a.give_way()?;
-            let Some(key) = self.first_key(a) else {
+            let (low, high) = (as_slice(&self.low), as_slice(&self.high));
+            let ghosts = &mut a.stats.ghosts_read;
+            let key = (self.tree).first(&a.latch.store, low, high, self.reverse, ghosts);
+            let Some(key) = key else {
                 self.finish(a)?;
                 continue;
             };
@@ -235,8 +238,12 @@ impl Cursor {
                 self.state = Progress::Finished;
                 break;
             };
-            a.stats.rows_read += 1;
             self.pass(&key);
+            if found.is_none() && self.is_ghost(a, &key) {
+                a.stats.ghosts_read += 1;
+                continue;
+            }
+            a.stats.rows_read += 1;
             if let Some((row, locator)) = found {
                 return Ok(Some(Found { row, locator }));
             }
@@ -299,7 +306,15 @@ impl Cursor {
 
     fn first_key(&self, a: &Access<'_, '_>) -> Option<Key> {
         let (low, high) = (as_slice(&self.low), as_slice(&self.high));
-        self.tree.first(&a.latch.store, low, high, self.reverse)
+        (self.tree).first(&a.latch.store, low, high, self.reverse, &mut 0)
+    }
+
+    fn is_ghost(&self, a: &Access<'_, '_>, key: &Key) -> bool {
+        if self.tree.holds_rows() {
+            row_chain(&a.latch.store, self.table.id, key).is_some_and(Chain::is_dead)
+        } else {
+            entry_chain(&a.latch.store, self.tree, key).is_some_and(Chain::is_dead)
+        }
     }
 
     /// Locks a key and, unless the index covers the query, its row; then looks whether there is

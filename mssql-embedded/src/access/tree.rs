@@ -70,13 +70,11 @@ impl Tree {
     }
 
     /// What stands for the gap that ends where `from` begins: the first key there, or the end of the
-    /// index. Keys that are dead, kept only for old snapshots, do not count.
+    /// index. Keys that are dead, kept only for old snapshots or not yet cleaned up, do not count.
     pub fn gap_end(self, store: &Store, from: Bound<&[u8]>) -> Resource {
         let next = match self.entries(store) {
-            Some(Entries::Rows(rows)) => first(rows, from, Bound::Unbounded, false).map(|(k, _)| k),
-            Some(Entries::Index(index)) => {
-                first(index, from, Bound::Unbounded, false).map(|(k, _)| k)
-            }
+            Some(Entries::Rows(rows)) => first(rows, from, Bound::Unbounded, false, &mut 0),
+            Some(Entries::Index(index)) => first(index, from, Bound::Unbounded, false, &mut 0),
             None => None,
         };
         match next {
@@ -93,17 +91,19 @@ impl Tree {
         }
     }
 
-    /// The first key between two bounds that is not dead, seen from the end the scan starts at.
+    /// The first key between two bounds that is not dead, seen from the end the scan starts at. How many dead
+    /// ones come before it is added to `ghosts`.
     pub fn first(
         self,
         store: &Store,
         low: Bound<&[u8]>,
         high: Bound<&[u8]>,
         reverse: bool,
+        ghosts: &mut u64,
     ) -> Option<Key> {
         let key = match self.entries(store)? {
-            Entries::Rows(rows) => first(rows, low, high, reverse)?.0,
-            Entries::Index(index) => first(index, low, high, reverse)?.0,
+            Entries::Rows(rows) => first(rows, low, high, reverse, ghosts)?,
+            Entries::Index(index) => first(index, low, high, reverse, ghosts)?,
         };
         Some(Key::clone(key))
     }
@@ -143,14 +143,21 @@ fn first<'s, T>(
     low: Bound<&[u8]>,
     high: Bound<&[u8]>,
     reverse: bool,
-) -> Option<(&'s Key, &'s Chain<T>)> {
+    ghosts: &mut u64,
+) -> Option<&'s Key> {
     if is_empty_range(low, high) {
         return None;
     }
     let mut range = tree.range::<[u8], _>((low, high));
-    if reverse {
-        range.rfind(|(_, chain)| !chain.is_dead())
+    let mut alive = |(_, chain): &(&Key, &Chain<T>)| {
+        let dead = chain.is_dead();
+        *ghosts += u64::from(dead);
+        !dead
+    };
+    let found = if reverse {
+        range.rfind(&mut alive)
     } else {
-        range.find(|(_, chain)| !chain.is_dead())
-    }
+        range.find(&mut alive)
+    };
+    found.map(|(key, _)| key)
 }

@@ -17,6 +17,7 @@
 
 mod admin;
 mod durability;
+mod ghosts;
 mod locks;
 mod pause;
 mod sessions;

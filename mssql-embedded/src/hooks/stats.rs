@@ -5,6 +5,8 @@
 pub struct Stats {
     /// Rows and index entries looked at.
     pub rows_read: u64,
+    /// Deleted index entries passed over that had not been cleaned up.
+    pub ghosts_read: u64,
     /// Rows inserted, updated and deleted.
     pub rows_written: u64,
     /// Locks acquired.
@@ -19,6 +21,7 @@ impl Stats {
     /// Adds another count.
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
+        self.ghosts_read += other.ghosts_read;
         self.rows_written += other.rows_written;
         self.locks_taken += other.locks_taken;
         self.lock_waits += other.lock_waits;
@@ -30,6 +33,7 @@ impl Stats {
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             rows_read: self.rows_read - earlier.rows_read,
+            ghosts_read: self.ghosts_read - earlier.ghosts_read,
             rows_written: self.rows_written - earlier.rows_written,
             locks_taken: self.locks_taken - earlier.locks_taken,
             lock_waits: self.lock_waits - earlier.lock_waits,

@@ -9,6 +9,7 @@ mod ddl;
 mod durability;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod ghosts;
 mod identity;
 mod key;
 mod local;
@@ -22,6 +23,7 @@ mod txn;
 use std::sync::Arc;
 
 pub use chain::Chain;
+pub use ghosts::GhostCleanup;
 pub use identity::Identity;
 pub use key::{Bounds, base_key, encode_index_key, entry_key, key_text, seek_bounds};
 pub(crate) use key::{duplicate_error, is_empty_range, same_in_index};

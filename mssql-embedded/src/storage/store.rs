@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::ghosts::{Ghosts, Place};
 use super::identity::take_identity;
 use super::table::CLUSTERED;
 use super::txn::Undo;
@@ -23,14 +24,14 @@ pub struct Store {
     garbage: VecDeque<Garbage>,
     /// While commits are not hardened: the last one that is. Held open like a snapshot.
     pub(super) hardened: Option<CommitSeq>,
+    /// Deleted entries that are still in their index.
+    pub(super) ghosts: Ghosts,
 }
 
 #[derive(Debug)]
 struct Garbage {
     seq: CommitSeq,
-    table: ObjectId,
-    tree: i32,
-    key: Key,
+    at: Place,
 }
 
 impl Store {
@@ -184,7 +185,7 @@ impl Store {
     }
 
     /// The oldest snapshot that anybody reads or can still open.
-    fn horizon(&self) -> CommitSeq {
+    pub(super) fn horizon(&self) -> CommitSeq {
         self.snapshots
             .keys()
             .next()
@@ -193,32 +194,27 @@ impl Store {
     }
 
     /// Stamps one write of a committing transaction.
-    pub(super) fn commit_write(
-        &mut self,
-        (table, tree, key): (ObjectId, i32, Key),
-        stamp: (TxnId, CommitSeq),
-    ) {
-        let horizon = self.horizon();
-        let Some(store) = self.tables.get_mut(&table) else {
+    pub(super) fn commit_write(&mut self, at: Place, stamp: (TxnId, CommitSeq)) {
+        let keep = self.keep();
+        let Some(store) = self.tables.get_mut(&at.0) else {
             return;
         };
-        store.commit(tree, &key, stamp, horizon);
+        let ghost = store.commit(at.1, &at.2, stamp, keep);
         let seq = stamp.1;
-        if horizon < seq {
-            self.garbage.push_back(Garbage {
-                seq,
-                table,
-                tree,
-                key,
-            });
+        if keep.horizon < seq {
+            self.garbage.push_back(Garbage { seq, at });
+        } else if ghost {
+            self.ghosts.add(at);
         }
     }
 
     fn collect(&mut self) {
-        let horizon = self.horizon();
-        while let Some(garbage) = self.garbage.pop_front_if(|g| g.seq <= horizon) {
-            if let Some(store) = self.tables.get_mut(&garbage.table) {
-                store.prune(garbage.tree, &garbage.key, horizon);
+        let keep = self.keep();
+        while let Some(garbage) = self.garbage.pop_front_if(|g| g.seq <= keep.horizon) {
+            let (table, tree, key) = &garbage.at;
+            let store = self.tables.get_mut(table);
+            if store.is_some_and(|store| store.prune(*tree, key, keep)) {
+                self.ghosts.add(garbage.at);
             }
         }
     }

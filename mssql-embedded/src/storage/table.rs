@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ghosts::Keep;
 use super::{Chain, CommitSeq, Identity, Key, Row, TxnId};
 use crate::catalog::TableDef;
 
@@ -20,6 +21,8 @@ pub struct TableStore {
     pub(super) row_number: u64,
     /// The counter of the identity column.
     pub(super) identity: Option<Identity>,
+    /// Without a clustered index: its rows leave no ghosts.
+    heap: bool,
     /// Rows whose newest version is not a deletion.
     pub(super) live_rows: u64,
     /// The commit that last changed the definition; older snapshots cannot read the table any more.
@@ -53,6 +56,7 @@ impl TableStore {
                 .iter()
                 .find_map(|c| c.identity)
                 .map(|(seed, increment)| Identity::new(seed, increment)),
+            heap: !def.indexes.first().is_some_and(|index| index.clustered),
             live_rows: 0,
             altered: 0,
         }
@@ -96,32 +100,51 @@ impl TableStore {
         }
     }
 
-    /// Stamps one row or entry, then forgets what nobody can see any more.
+    /// Stamps one row or entry, then forgets what nobody can see any more. True if a ghost is left.
     pub(super) fn commit(
         &mut self,
         tree: i32,
         key: &Key,
-        stamp: (TxnId, CommitSeq),
-        horizon: CommitSeq,
-    ) {
+        (txn, seq): (TxnId, CommitSeq),
+        keep: Keep,
+    ) -> bool {
         if tree > CLUSTERED {
-            if let Some(entries) = self.index_mut(tree) {
-                commit(entries, key, stamp, horizon);
-            }
-        } else {
-            commit(&mut self.rows, key, stamp, horizon);
+            return (self.index_mut(tree)).is_some_and(|entries| {
+                if let Some(chain) = entries.get_mut(key) {
+                    chain.commit(txn, seq);
+                }
+                prune(entries, key, keep)
+            });
         }
+        if let Some(chain) = self.rows.get_mut(key) {
+            chain.commit(txn, seq);
+        }
+        self.prune(tree, key, keep)
     }
 
-    /// Forgets versions of one row or entry that nobody can see any more.
-    pub(super) fn prune(&mut self, tree: i32, key: &Key, horizon: CommitSeq) {
+    /// Forgets versions of one row or entry that nobody can see any more. True if a ghost is left.
+    pub(super) fn prune(&mut self, tree: i32, key: &Key, keep: Keep) -> bool {
         if tree > CLUSTERED {
-            if let Some(entries) = self.index_mut(tree) {
-                prune(entries, key, horizon);
-            }
-        } else {
-            prune(&mut self.rows, key, horizon);
+            return (self.index_mut(tree)).is_some_and(|entries| prune(entries, key, keep));
         }
+        let ghosts = keep.ghosts && !self.heap;
+        prune(&mut self.rows, key, Keep { ghosts, ..keep })
+    }
+
+    /// Whether an unfinished transaction has written a row or entry.
+    pub(super) fn is_being_written(&self, tree: i32, key: &Key) -> bool {
+        if tree > CLUSTERED {
+            let chain = self.index(tree).and_then(|entries| entries.get(key));
+            return chain.is_some_and(|chain| chain.writer().is_some());
+        }
+        (self.rows.get(key)).is_some_and(|chain| chain.writer().is_some())
+    }
+
+    /// How many entries are deleted and still there.
+    pub(super) fn ghosts(&self) -> usize {
+        let rows = self.rows.values().filter(|chain| chain.is_dead()).count();
+        let entries = self.indexes.iter().flat_map(|index| index.entries.values());
+        rows + entries.filter(|chain| chain.is_dead()).count()
     }
 
     /// Stamps everything the transaction wrote: after the table was rebuilt, single changes can no
@@ -153,24 +176,16 @@ fn pop<T>(tree: &mut BTreeMap<Key, Chain<T>>, key: &Key, bury: Option<TxnId>) ->
     }
 }
 
-fn commit<T>(
-    tree: &mut BTreeMap<Key, Chain<T>>,
-    key: &Key,
-    (txn, seq): (TxnId, CommitSeq),
-    horizon: CommitSeq,
-) {
-    if let Some(chain) = tree.get_mut(key) {
-        chain.commit(txn, seq);
-        if chain.prune(horizon) {
-            tree.remove(key);
-        }
+/// True if the key stays as a ghost.
+fn prune<T>(tree: &mut BTreeMap<Key, Chain<T>>, key: &Key, keep: Keep) -> bool {
+    let Some(chain) = tree.get_mut(key) else {
+        return false;
+    };
+    if !chain.prune(keep.horizon) {
+        return false;
     }
-}
-
-fn prune<T>(tree: &mut BTreeMap<Key, Chain<T>>, key: &Key, horizon: CommitSeq) {
-    if let Some(chain) = tree.get_mut(key)
-        && chain.prune(horizon)
-    {
+    if !keep.ghosts {
         tree.remove(key);
     }
+    keep.ghosts
 }

@@ -39,6 +39,7 @@ impl Interp<'_> {
         let engine = Arc::clone(&self.core.engine);
         let mut f = Some(f);
         self.core.begin_choices();
+        engine.clean_up_ghosts_if_due(self.core.choices.as_ref());
         let anew = (self.core.choices.as_ref())
             .is_some_and(|choices| choices.chance(Question::Recompile, RECOMPILE_ONE_IN));
         let mut kept = module.kept(stmt.pos.offset).filter(|_| !anew);

@@ -1,5 +1,6 @@
 //! What the adversary may do, and what it may not: each file names the document it rests on.
 
+mod ghosts;
 mod grain;
 mod optimized_locking;
 mod order;
