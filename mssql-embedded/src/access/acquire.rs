@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::tree::{Tree, entry_chain, row_chain};
 use super::{Access, errors};
-use crate::adversary::{Grain, Question};
+use crate::adversary::{Choices, Grain, Question};
 use crate::catalog::{ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::{Interrupt, interrupt_error};
@@ -17,6 +17,9 @@ const INTERRUPT_CHECK: Duration = Duration::from_millis(20);
 /// How often, with an adversary, other sessions go first at a lock, and for how long.
 const GO_FIRST_ONE_IN: usize = 16;
 const OTHERS_TURN: Duration = Duration::from_micros(200);
+
+/// How often, with an adversary, who has got a lock after a wait goes on only when others have had a turn.
+const WAIT_ON_ONE_IN: usize = 4;
 
 /// How often, with an adversary, a row lock leads to escalation.
 const ESCALATE_ONE_IN: usize = 100;
@@ -175,8 +178,7 @@ impl Access<'_, '_> {
         let cost = WaitCost {
             priority: self.deadlock_priority,
             undo: match self.choices {
-                // SQL Server's choice among equals is nothing to rely on.
-                Some(choices) => choices.pick(Question::Victim, 1 << 16) as u64,
+                Some(choices) => undo_estimate(self.txn.undo_len(), choices),
                 None => self.txn.undo_len() as u64,
             },
         };
@@ -202,6 +204,11 @@ impl Access<'_, '_> {
                 self.stats.lock_waits += 1;
                 let grip = self.wait(timeout)?;
                 self.stats.locks_taken += 1;
+                if let Some(choices) = self.choices
+                    && choices.chance(Question::Turn, WAIT_ON_ONE_IN)
+                {
+                    self.latch.let_others_go(OTHERS_TURN);
+                }
                 Ok((Some(grip), true))
             }
         }
@@ -288,6 +295,17 @@ impl Access<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// What SQL Server may think that a rollback costs, with the session of least cost to be the victim. It reckons in
+/// bytes of log, which nobody can predict from the rows: who has written nothing comes before who has written, a few
+/// rows before many, and all else is chance.
+fn undo_estimate(written: usize, choices: &Choices) -> u64 {
+    let magnitude = match written {
+        0 => 0,
+        some => 1 + u64::from(some.ilog2()) / 6,
+    };
+    (magnitude << 16) + choices.pick(Question::Victim, 1 << 16) as u64
 }
 
 /// The page of a row or key, unless its index knows only row locks.

@@ -112,6 +112,14 @@ impl Cursor {
         self
     }
 
+    /// Rows of a nonclustered index are not looked up before [`Cursor::requalify`] asks for them: what is found
+    /// is good for the columns of the index.
+    #[must_use]
+    pub fn entries_first(mut self) -> Self {
+        self.bounds = Some((self.low.clone(), self.high.clone()));
+        self.covering()
+    }
+
     /// The next row.
     ///
     /// The locks of the row before are released if they were only S; U locks taken in search of rows to
@@ -190,7 +198,8 @@ impl Cursor {
             (ReadLock::Update | ReadLock::Exclusive, false) => Mode::IX,
             (ReadLock::Update | ReadLock::Exclusive, true) => Mode::X,
         };
-        let span = if self.mode.hold && mode != Mode::SCH_S {
+        // An exclusive lock stays until the transaction ends, whoever asked for it.
+        let span = if mode == Mode::X || self.mode.hold && mode != Mode::SCH_S {
             Span::Transaction
         } else {
             Span::Brief

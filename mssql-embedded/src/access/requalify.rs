@@ -1,4 +1,5 @@
-//! Lock after qualification: the second look at a row, under its lock.
+//! The second look at a row, under its lock: with lock after qualification, and where an index entry was tested
+//! before its row was looked up.
 
 use std::ops::RangeBounds;
 
@@ -9,7 +10,7 @@ use crate::error::SqlResult;
 use crate::storage::{Key, Row, entry_key};
 
 impl Cursor {
-    /// Locks a row that qualified by its last committed version, and looks again: `None` if it is not
+    /// Locks a row that qualified by its last committed version or its index entry, and looks again: `None` if it is not
     /// there any more, or not where this cursor looks.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::grain::Grain;
 use super::journal::{Decision, Journal};
 
-/// What can be asked. Each kind rests on a document, named in `tests/cases/adversary/`.
+/// What can be asked. Each kind rests on a document, named in `tests/it/adversary/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Question {
     /// Whether a plan that is at hand is made anew.
@@ -29,8 +29,12 @@ pub enum Question {
     LockAfterQualification,
     /// Whether ghosts are cleaned up now.
     GhostCleanup,
-    /// Whether another session goes first.
+    /// Whether another session goes first at a lock.
     Schedule,
+    /// Whether, and for how long, other sessions go first at a statement.
+    Turn,
+    /// Whether a condition is tested before a row is looked up, or only when nothing can be given back.
+    Filter,
     /// Who gives up among sessions of the same deadlock priority.
     Victim,
 }
@@ -39,7 +43,10 @@ pub enum Question {
 #[derive(Debug)]
 pub struct Choices {
     statement: u64,
+    /// The generator of what is decided for the statement itself.
     state: Cell<u64>,
+    /// Another one for what goes on around it, so that neither disturbs the other.
+    around: Cell<u64>,
     journal: Arc<Journal>,
     /// How much the statement's writes lock at a time.
     writes: Cell<Grain>,
@@ -55,6 +62,7 @@ impl Choices {
         Self {
             statement,
             state: Cell::new(state),
+            around: Cell::new(mixed(state ^ GOLDEN)),
             journal,
             writes: Cell::default(),
         }
@@ -65,7 +73,7 @@ impl Choices {
         if options <= 1 {
             return 0;
         }
-        let chosen = usize::try_from(self.next() % options as u64).unwrap_or(0);
+        let chosen = usize::try_from(self.next(question) % options as u64).unwrap_or(0);
         self.journal.note(|| Decision {
             statement: self.statement,
             question,
@@ -107,9 +115,23 @@ impl Choices {
         self.writes.get()
     }
 
-    fn next(&self) -> u64 {
-        let state = self.state.get().wrapping_add(GOLDEN);
-        self.state.set(state);
+    fn next(&self, question: Question) -> u64 {
+        let generator = match question {
+            Question::GhostCleanup | Question::Turn | Question::Filter => &self.around,
+            Question::Recompile
+            | Question::AccessPath
+            | Question::JoinOrder
+            | Question::JoinStrategy
+            | Question::RowOrder
+            | Question::WriteOrder
+            | Question::LockGrain
+            | Question::Escalation
+            | Question::LockAfterQualification
+            | Question::Schedule
+            | Question::Victim => &self.state,
+        };
+        let state = generator.get().wrapping_add(GOLDEN);
+        generator.set(state);
         mixed(state)
     }
 }

@@ -34,6 +34,8 @@ impl fmt::Display for Decision {
             Question::LockAfterQualification => "lock after qualification",
             Question::GhostCleanup => "ghost clean-up",
             Question::Schedule => "schedule",
+            Question::Turn => "turn",
+            Question::Filter => "filter",
             Question::Victim => "victim",
         };
         let Self {

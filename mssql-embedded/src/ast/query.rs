@@ -147,10 +147,24 @@ pub enum TableSource {
     },
     Join {
         kind: JoinKind,
+        /// `LOOP`, `HASH` or `MERGE` before JOIN.
+        strategy: JoinStrategy,
         left: Box<TableSource>,
         right: Box<TableSource>,
         on: Option<Condition>,
     },
+}
+
+/// How two tables are joined, as far as a hint says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JoinStrategy {
+    /// As the planner likes.
+    #[default]
+    Any,
+    /// `LOOP`: the right side is read for each row of the left.
+    Loop,
+    /// `HASH` and `MERGE`: each side is read once.
+    Hash,
 }
 
 /// Kinds of join.
@@ -237,7 +251,11 @@ pub enum QueryHint {
     OptimizeFor,
     /// `FORCE ORDER`.
     ForceOrder,
-    /// `LOOP JOIN`, `HASH JOIN`, `MERGE JOIN`, `FAST n`, `KEEPFIXED PLAN`, …: no observable effect.
+    /// `LOOP JOIN`, `HASH JOIN`, `MERGE JOIN`.
+    Join(JoinStrategy),
+    /// `KEEPFIXED PLAN`.
+    KeepFixedPlan,
+    /// `FAST n`, `HASH GROUP`, `ROBUST PLAN`, …: no observable effect.
     NoEffect,
 }
 

@@ -1,10 +1,10 @@
 //! What a statement is bound against, and the entry points of the binder.
 
 use crate::adversary::Choices;
-use crate::ast::{Condition, Expr, ObjectName, QuerySpec, StmtKind, TableSource};
+use crate::ast::{Condition, Expr, JoinStrategy, ObjectName, QuerySpec, StmtKind, TableSource};
 use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Bound, BoundKind, Required, Typed, VariableMap};
+use crate::plan::{Bound, BoundKind, Replan, Required, Typed, VariableMap};
 
 use super::cte::CteEnvironment;
 use super::scope::{Clause, Scope};
@@ -78,6 +78,12 @@ pub(super) struct Binder<'a> {
     pub(super) next_recursive_id: usize,
     pub(super) max_recursion: u32,
     pub(super) force_order: bool,
+    /// How tables may be joined, by OPTION.
+    pub(super) join_strategy: JoinStrategy,
+    /// OPTION says something about joins.
+    pub(super) joins_hinted: bool,
+    /// When another plan may be made, by OPTION.
+    pub(super) replan: Replan,
     /// The FROM item that an UPDATE or DELETE changes.
     pub(super) target_source: Option<&'a TableSource>,
     /// The SELECT through which the statement changes rows.
@@ -104,6 +110,9 @@ impl<'a> Binder<'a> {
             next_recursive_id: 0,
             max_recursion: 100,
             force_order: false,
+            join_strategy: JoinStrategy::Any,
+            joins_hinted: false,
+            replan: Replan::Freely,
             target_source: None,
             into: None,
             through: None,
@@ -185,6 +194,7 @@ impl<'a> Binder<'a> {
             kind,
             depends: self.depends,
             requires: self.requires,
+            replan: self.replan,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Condition, Ident, JoinKind, ObjectName, QueryExpr, TableHint, TableSource};
+use crate::ast::{
+    Condition, Ident, JoinKind, JoinStrategy, ObjectName, QueryExpr, TableHint, TableSource,
+};
 use crate::catalog::{Database, Object, ViewDef, invalid_object};
 use crate::error::SqlResult;
 use crate::plan::{Purpose, Query};
@@ -67,16 +69,17 @@ impl<'a> Binder<'a> {
             } => self.bind_table_function(name, args, alias.as_ref(), columns),
             TableSource::Join {
                 kind,
+                strategy,
                 left,
                 right,
                 on,
-            } => self.bind_join(*kind, left, right, on.as_ref()),
+            } => self.bind_join((*kind, *strategy), left, right, on.as_ref()),
         }
     }
 
     fn bind_join(
         &mut self,
-        kind: JoinKind,
+        (kind, strategy): (JoinKind, JoinStrategy),
         left: &'a TableSource,
         right: &'a TableSource,
         on: Option<&'a Condition>,
@@ -101,6 +104,16 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let scope = self.scope();
+        let joined = if kind == JoinKind::Right {
+            &left
+        } else {
+            &right
+        };
+        if let (JoinStrategy::Loop | JoinStrategy::Hash, Some(leaf)) =
+            (strategy, joined.first_leaf())
+        {
+            scope.join_hints.push((leaf, strategy));
+        }
         scope.visible = outside;
         let mut nullable = |range: std::ops::Range<usize>| {
             for source in &mut scope.sources[range] {

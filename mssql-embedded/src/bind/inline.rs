@@ -64,6 +64,7 @@ impl<'a> Binder<'a> {
             let scope = self.scope();
             scope.sources.truncate(mark.sources);
             scope.leaves.truncate(mark.leaves);
+            scope.join_hints.retain(|(leaf, _)| *leaf < mark.leaves);
             scope.width = mark.width;
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use crate::value::precedence::check_implicit;
 use super::context::Binder;
 use super::expr::arithmetic;
 use super::output::OutputSlots;
-use super::planner::{Rel, Request, plan, prune};
+use super::planner::{JoinHints, Rel, Request, plan, prune};
 use super::scope::{Clause, column_ex, table_columns};
 use super::through::{Modifiable, derived_field};
 use super::typing::Ex;
@@ -178,7 +178,11 @@ impl<'a> Binder<'a> {
             filter,
             order: Vec::new(),
             limited: top.is_some(),
-            force_order: self.force_order,
+            hints: JoinHints {
+                force_order: self.force_order,
+                strategy: self.join_strategy,
+                joins: std::mem::take(&mut self.scope().join_hints),
+            },
             choices: self.ctx.choices,
         };
         let planned = plan(request)?;

@@ -1,11 +1,12 @@
 //! Queries of any shape: SELECT, set operators, VALUES, FOR JSON.
 
 use crate::ast::{
-    Expr, ForJson, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt, TableSource,
+    Expr, ForJson, JoinStrategy, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt,
+    TableSource,
 };
 use crate::catalog::{Found, Object};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Scalar, SelectInto};
+use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Replan, Scalar, SelectInto};
 use crate::value::{Collation, ColumnMeta, DataType};
 
 use super::context::Binder;
@@ -101,11 +102,20 @@ impl<'a> Binder<'a> {
             match hint {
                 QueryHint::MaxRecursion(n) => self.max_recursion = *n,
                 QueryHint::ForceOrder => self.force_order = true,
+                QueryHint::Join(strategy) => {
+                    // Several hints leave the choice among them.
+                    self.join_strategy = match self.join_strategy {
+                        JoinStrategy::Any if self.joins_hinted => JoinStrategy::Any,
+                        JoinStrategy::Any => *strategy,
+                        other if other == *strategy => other,
+                        JoinStrategy::Loop | JoinStrategy::Hash => JoinStrategy::Any,
+                    };
+                    self.joins_hinted = true;
+                }
+                QueryHint::KeepFixedPlan => self.replan = Replan::OnChange,
+                QueryHint::Recompile => self.replan = Replan::Always,
                 // Neither plans nor the way they are found can be observed.
-                QueryHint::Recompile
-                | QueryHint::MaxDop(_)
-                | QueryHint::OptimizeFor
-                | QueryHint::NoEffect => {}
+                QueryHint::MaxDop(_) | QueryHint::OptimizeFor | QueryHint::NoEffect => {}
             }
         }
     }

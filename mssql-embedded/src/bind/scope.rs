@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ast::{Ident, ObjectName};
+use crate::ast::{Ident, JoinStrategy, ObjectName};
 use crate::catalog::TableDef;
 use crate::error::SqlResult;
 use crate::plan::{AggregateCall, Scalar, WindowFunction};
@@ -86,6 +86,8 @@ pub(super) struct Scope {
     pub(super) width: usize,
     pub(super) clause: Clause,
     pub(super) leaves: Vec<Leaf>,
+    /// Joins whose strategy a hint names: the first leaf of the joined side.
+    pub(super) join_hints: Vec<(usize, JoinStrategy)>,
     pub(super) aggregates: Vec<AggregateCall>,
     pub(super) windows: Vec<WindowFunction>,
     /// The keys of GROUP BY, and what GROUPING asks of them.

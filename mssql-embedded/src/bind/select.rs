@@ -10,7 +10,7 @@ use super::errors;
 use super::expr::one_column;
 use super::group::{Grouping, unique_keys};
 use super::items::Item;
-use super::planner::{Conjunct, Request, plan};
+use super::planner::{Conjunct, JoinHints, Request, plan};
 use super::query::{QueryUse, meta};
 use super::scope::Clause;
 use super::typing::Ex;
@@ -117,7 +117,11 @@ impl<'a> Binder<'a> {
             limited: top.is_some()
                 || limits.is_some()
                 || matches!(use_, QueryUse::Exists | QueryUse::Member(_)),
-            force_order: self.force_order,
+            hints: JoinHints {
+                force_order: self.force_order,
+                strategy: self.join_strategy,
+                joins: std::mem::take(&mut self.scope().join_hints),
+            },
             choices: self.ctx.choices,
         };
         let planned = plan(request)?;

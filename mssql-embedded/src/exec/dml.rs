@@ -302,7 +302,8 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
 
 /// Whether each row is written as soon as it is found, rather than all of them when the search is over, and
 /// into which table. SQL Server does either, as the plan has it; not where the search could meet a row again that
-/// the statement has moved, or where one row's old key may be another's new one.
+/// the statement has moved, where one row's old key may be another's new one, or where the statement reads the table
+/// anywhere else: it must not see its own work.
 fn writes_by_row<'p>(
     query: &'p Query,
     target: &'p Target,
@@ -313,9 +314,15 @@ fn writes_by_row<'p>(
     let Target::Table(table) = target else {
         return None;
     };
-    let scan = query.root.target_scan();
     choices.decide_writes(query.root.target_rows_only());
-    let scan = scan?;
+    let scan = query.root.target_scan()?;
+    let set_reads = set
+        .unwrap_or_default()
+        .iter()
+        .any(|(_, new, _)| new.has_query());
+    if set_reads || !query.root.reads_only_as_target(table.id) {
+        return None;
+    }
     let position = scan.path;
     let moved = |index: &IndexDef| {
         let set = set.unwrap_or_default();

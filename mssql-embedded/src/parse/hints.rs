@@ -3,7 +3,7 @@
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
-use crate::ast::{QueryHint, TableHint};
+use crate::ast::{JoinStrategy, QueryHint, TableHint};
 use crate::error::SqlResult;
 use crate::refused::{Kind, refusal};
 
@@ -137,10 +137,21 @@ impl Parser<'_> {
                 self.optimize_for()?;
                 QueryHint::OptimizeFor
             }
-            ("LOOP" | "HASH" | "MERGE", "JOIN")
-            | ("HASH" | "ORDER", "GROUP")
+            ("LOOP", "JOIN") => {
+                take(self, 2);
+                QueryHint::Join(JoinStrategy::Loop)
+            }
+            ("HASH" | "MERGE", "JOIN") => {
+                take(self, 2);
+                QueryHint::Join(JoinStrategy::Hash)
+            }
+            ("KEEPFIXED", "PLAN") => {
+                take(self, 2);
+                QueryHint::KeepFixedPlan
+            }
+            ("HASH" | "ORDER", "GROUP")
             | ("CONCAT" | "HASH" | "MERGE", "UNION")
-            | ("KEEP" | "KEEPFIXED" | "ROBUST", "PLAN") => {
+            | ("KEEP" | "ROBUST", "PLAN") => {
                 take(self, 2);
                 QueryHint::NoEffect
             }

@@ -9,7 +9,8 @@ use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
 use crate::ast::{
-    Ident, JoinKind, JsonColumn, ObjectName, QueryBody, QueryExpr, TableHint, TableSource,
+    Ident, JoinKind, JoinStrategy, JsonColumn, ObjectName, QueryBody, QueryExpr, TableHint,
+    TableSource,
 };
 use crate::error::SqlResult;
 
@@ -43,7 +44,7 @@ impl Parser<'_> {
     /// Joins onto `left`. In `a JOIN b JOIN c ON x ON y` the first ON belongs to the inner join, so
     /// the right side takes further joins until its own ON is found.
     fn joins(&mut self, mut left: TableSource) -> SqlResult<TableSource> {
-        while let Some(kind) = self.join_kind()? {
+        while let Some((kind, strategy)) = self.join_kind()? {
             self.link_query()?;
             let mut right = self.nested(Self::source_primary)?;
             let on = match kind {
@@ -58,6 +59,7 @@ impl Parser<'_> {
             };
             left = TableSource::Join {
                 kind,
+                strategy,
                 left: Box::new(left),
                 right: Box::new(right),
                 on,
@@ -66,19 +68,20 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn join_kind(&mut self) -> SqlResult<Option<JoinKind>> {
+    fn join_kind(&mut self) -> SqlResult<Option<(JoinKind, JoinStrategy)>> {
+        let any = JoinStrategy::Any;
         if self.kw("CROSS") {
             self.advance();
             if self.eat_kw("APPLY") {
-                return Ok(Some(JoinKind::CrossApply));
+                return Ok(Some((JoinKind::CrossApply, any)));
             }
             self.expect_kw("JOIN")?;
-            return Ok(Some(JoinKind::Cross));
+            return Ok(Some((JoinKind::Cross, any)));
         }
         if self.kw("OUTER") && self.kw_at(1, "APPLY") {
             self.advance();
             self.advance();
-            return Ok(Some(JoinKind::OuterApply));
+            return Ok(Some((JoinKind::OuterApply, any)));
         }
         let kind = if self.kw("JOIN") || self.eat_kw("INNER") {
             JoinKind::Inner
@@ -97,12 +100,16 @@ impl Parser<'_> {
         if self.kw("REMOTE") {
             return Err(self.unsupported("REMOTE JOIN"));
         }
-        // Join strategies change the plan, never the result.
-        if self.kw_any(&["LOOP", "HASH", "MERGE"]) {
+        let strategy = match self.upper().as_str() {
+            "LOOP" => JoinStrategy::Loop,
+            "HASH" | "MERGE" => JoinStrategy::Hash,
+            _ => any,
+        };
+        if strategy != any {
             self.advance();
         }
         self.expect_kw("JOIN")?;
-        Ok(Some(kind))
+        Ok(Some((kind, strategy)))
     }
 
     fn source_primary(&mut self) -> SqlResult<TableSource> {

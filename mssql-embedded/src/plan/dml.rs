@@ -17,6 +17,20 @@ pub struct Bound {
     pub depends: Vec<(ObjectId, u64)>,
     /// Permissions to check at every execution, unless ownership chaining lifts the check.
     pub requires: Vec<Required>,
+    /// When an adversary may make another plan.
+    pub replan: Replan,
+}
+
+/// When a plan that is at hand is made anew though its objects are as they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replan {
+    /// At any time: statistics change.
+    #[default]
+    Freely,
+    /// Not at all (KEEPFIXED PLAN).
+    OnChange,
+    /// Each time (RECOMPILE).
+    Always,
 }
 
 /// A permission a statement needs.

@@ -1,6 +1,7 @@
 //! The scan of the table that an UPDATE or DELETE changes.
 
-use super::{Node, Purpose, Scan};
+use super::{Cond, Node, Purpose, Scalar, Scan};
+use crate::catalog::ObjectId;
 
 impl Node {
     /// The scan of the changed table, as far as only joins by loop and TOP stand above it: then no other
@@ -59,6 +60,47 @@ impl Node {
             | Self::Recursive { .. }
             | Self::Working { .. }
             | Self::Group(_)
+            | Self::Concat { .. }
+            | Self::Set { .. }
+            | Self::ForJson { .. } => false,
+        }
+    }
+
+    /// Whether nothing but the search for the rows to change reads the changed table. When in doubt, no.
+    pub fn reads_only_as_target(&self, table: ObjectId) -> bool {
+        match self {
+            Self::Scan(scan) => scan.purpose == Purpose::Modify || scan.table.id != table,
+            Self::Once | Self::LocalScan(_) | Self::SystemView { .. } | Self::Working { .. } => {
+                true
+            }
+            Self::Values { rows, .. } => !rows.iter().flatten().any(Scalar::has_query),
+            Self::OpenJson { json, path, .. } => {
+                !json.has_query() && !path.as_ref().is_some_and(Scalar::has_query)
+            }
+            Self::StringSplit {
+                text, separator, ..
+            } => !text.has_query() && !separator.has_query(),
+            Self::Top { input, .. } => input.reads_only_as_target(table),
+            Self::Filter { input, cond } => !cond.has_query() && input.reads_only_as_target(table),
+            Self::Compute { input, exprs } => {
+                !exprs.iter().any(|(_, expr)| expr.has_query()) && input.reads_only_as_target(table)
+            }
+            Self::Loop {
+                left, right, on, ..
+            } => {
+                !on.as_ref().is_some_and(Cond::has_query)
+                    && left.reads_only_as_target(table)
+                    && right.reads_only_as_target(table)
+            }
+            Self::Derived { .. }
+            | Self::Recursive { .. }
+            | Self::Hash(_)
+            | Self::Full { .. }
+            | Self::Group(_)
+            | Self::Window { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Offset { .. }
             | Self::Concat { .. }
             | Self::Set { .. }
             | Self::ForJson { .. } => false,

@@ -284,7 +284,7 @@ fn heap_path() -> Path {
     }
 }
 
-fn no_plan() -> SqlError {
+pub(super) fn no_plan() -> SqlError {
     SqlError::new(
         8622,
         "Query processor could not produce a query plan because of the hints defined in this query. \

@@ -1,11 +1,12 @@
 //! Inner joins: in which order, and by loop or hash.
 
 use crate::adversary::Question;
-use crate::ast::CompareOp;
+use crate::ast::{CompareOp, JoinStrategy};
 use crate::error::SqlResult;
 use crate::plan::{Cond, HashJoin, LoopKind, Node, Scalar};
 use crate::value::DataType;
 
+use super::access::no_plan;
 use super::{Conjunct, LeafKind, Planned, Planner, Rel, SlotSet, span};
 
 /// How early a member should be placed; the smaller the earlier.
@@ -145,7 +146,8 @@ impl Planner<'_> {
         may_order: bool,
         placed: Option<&Planned>,
     ) -> SqlResult<usize> {
-        if self.force_order || pending.len() == 1 {
+        let ordered = self.hints.force_order || !self.hints.joins.is_empty();
+        if ordered || pending.len() == 1 {
             return Ok(0);
         }
         let may_order = may_order && placed.is_none_or(|p| p.single);
@@ -254,7 +256,7 @@ impl Planner<'_> {
         let Some(left) = placed else {
             return self.member(member, ready, &before, may_order);
         };
-        if !left.single && self.can_hash(&member, &ready, &before, outer)? {
+        if self.can_hash(&member, &ready, left.single, &before, outer)? {
             let (conds, subqueries) = split_queries(ready);
             let node = self.hash_join(LoopKind::Inner, left.node, member, conds, outer)?;
             let ordered = left.ordered;
@@ -279,20 +281,26 @@ impl Planner<'_> {
     }
 
     /// Whether to read the member once into a hash table rather than once per row: it has keys to
-    /// hash, does not depend on the rows before it, and has no index to seek in.
+    /// hash, does not depend on the rows before it, of which there are several, and has no index to seek
+    /// in. A hint decides, where there is one.
     pub(super) fn can_hash(
         &self,
         member: &Rel,
         conds: &[Cond],
+        single: bool,
         before: &SlotSet,
         outer: &SlotSet,
     ) -> SqlResult<bool> {
         let own = self.fills(member);
-        if !self.needs(member).is_subset(outer) {
-            return Ok(false);
-        }
-        if !conds.iter().any(|c| self.equi_key(c, &own).is_some()) {
-            return Ok(false);
+        let possible = self.needs(member).is_subset(outer)
+            && conds.iter().any(|c| self.equi_key(c, &own).is_some());
+        let is_join = !before.is_subset(outer) && !matches!(member, Rel::Members { .. });
+        match self.strategy(member) {
+            JoinStrategy::Any if single || !possible => return Ok(false),
+            JoinStrategy::Any => {}
+            JoinStrategy::Loop => return Ok(false),
+            JoinStrategy::Hash if is_join && !possible => return Err(no_plan()),
+            JoinStrategy::Hash => return Ok(is_join),
         }
         let Rel::Leaf(i) = member else {
             return Ok(true);
@@ -313,6 +321,13 @@ impl Planner<'_> {
                 .is_none(),
             LeafKind::Other(_) => true,
         })
+    }
+
+    /// How a member may be joined: by the hint of its join, or that of the query.
+    fn strategy(&self, member: &Rel) -> JoinStrategy {
+        let leaf = member.first_leaf();
+        let own = (self.hints.joins.iter()).find(|(joined, _)| Some(*joined) == leaf);
+        own.map_or(self.hints.strategy, |(_, strategy)| *strategy)
     }
 
     /// Whether FORCESEEK asks for a member's keys to come from others that are not yet placed.

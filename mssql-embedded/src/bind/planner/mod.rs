@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::adversary::Choices;
+use crate::ast::JoinStrategy;
 use crate::catalog::TableDef;
 use crate::error::SqlResult;
 use crate::plan::{Cond, Node, Purpose};
@@ -98,6 +99,22 @@ pub(super) enum Rel {
     Members { node: Box<Node>, slot: usize },
 }
 
+impl Rel {
+    /// The leaf that is written first.
+    pub(super) fn first_leaf(&self) -> Option<usize> {
+        match self {
+            Self::Leaf(leaf) => Some(*leaf),
+            Self::Inner { members, .. } => members.iter().find_map(Self::first_leaf),
+            Self::Left { left, right, .. } | Self::Full { left, right, .. } => left
+                .first_leaf()
+                .into_iter()
+                .chain(right.first_leaf())
+                .min(),
+            Self::Members { .. } => None,
+        }
+    }
+}
+
 /// One condition of a conjunction.
 #[derive(Clone)]
 pub(super) struct Conjunct {
@@ -139,9 +156,20 @@ pub(super) struct Request<'c> {
     pub(super) order: Vec<Wish>,
     /// Only the first rows are wanted.
     pub(super) limited: bool,
-    pub(super) force_order: bool,
+    pub(super) hints: JoinHints,
     /// Makes the choices instead of the planner, if there is an adversary.
     pub(super) choices: Option<&'c Choices>,
+}
+
+/// What hints say about joins.
+pub(super) struct JoinHints {
+    /// FORCE ORDER.
+    pub(super) force_order: bool,
+    /// Of OPTION, for all joins.
+    pub(super) strategy: JoinStrategy,
+    /// Of single joins, by the first leaf of the joined side. They also keep all tables in the order in
+    /// which they are written.
+    pub(super) joins: Vec<(usize, JoinStrategy)>,
 }
 
 /// A planned part of the tree.
@@ -162,7 +190,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         filter,
         order,
         limited,
-        force_order,
+        hints,
         choices,
     } = request;
     let planner = Planner {
@@ -170,7 +198,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         leaves,
         order,
         limited,
-        force_order,
+        hints,
         choices,
     };
     let members = rel.into_iter().collect();
@@ -182,7 +210,7 @@ struct Planner<'c> {
     leaves: Vec<Leaf>,
     order: Vec<Wish>,
     limited: bool,
-    force_order: bool,
+    hints: JoinHints,
     choices: Option<&'c Choices>,
 }
 

@@ -28,9 +28,8 @@ impl Planner<'_> {
         let own = self.fills(&right);
         let on: Vec<Cond> = on.into_iter().map(|c| c.cond).collect();
         let ordered = left.ordered;
-        let hash = !left.single
-            && !on.iter().any(Cond::has_query)
-            && self.can_hash(&right, &on, &left_slots, before)?;
+        let hash = !on.iter().any(Cond::has_query)
+            && self.can_hash(&right, &on, left.single, &left_slots, before)?;
         let node = if hash {
             self.hash_join(LoopKind::Left, left.node, right, on, before)?
         } else {

@@ -1,5 +1,6 @@
 //! Query operators. Each fills its slots of the row buffer of its level and is pulled row by row.
 
+mod filter_place;
 mod group;
 mod join;
 mod ordered;

@@ -15,13 +15,17 @@ use crate::storage::{Bounds, Found, LocalCursor, seek_bounds};
 use crate::value::Value;
 
 use super::super::{Env, eval, test};
+use super::filter_place::{FilterPlace, all, columns_of_entries};
 use super::{Operator, Rows};
 
 /// A scan or seek of a base table.
 pub struct TableScan<'p> {
     scan: &'p Scan,
     level: usize,
-    qualify_first: bool,
+    /// The row is locked, and looked at again, only when it has passed what can be tested before.
+    look_again: bool,
+    /// Where the conditions are tested.
+    filter: FilterPlace<'p>,
     cursor: Option<Cursor>,
 }
 
@@ -35,14 +39,21 @@ impl<'p> TableScan<'p> {
             AccessPath::Index(index) => bounds(&scan.table, index, &scan.seek, env)?,
         };
         let covered = scan.purpose == Purpose::Read && covers(&scan.table, scan.path, &scan.needed);
+        let filter = FilterPlace::choose(scan, level, mode, covered, env);
+        let on_entry = matches!(filter, FilterPlace::Entry(_));
         let cursor = bounds.map(|(low, high)| {
             let cursor = Cursor::open(&scan.table, scan.path, low, high, scan.reverse, mode);
-            if covered { cursor.covering() } else { cursor }
+            match (covered, on_entry) {
+                (true, _) => cursor.covering(),
+                (false, true) => cursor.entries_first(),
+                (false, false) => cursor,
+            }
         });
         Ok(Self {
             scan,
             level,
-            qualify_first: mode.qualify_first,
+            look_again: mode.qualify_first || on_entry,
+            filter,
             cursor,
         })
     }
@@ -61,11 +72,15 @@ impl Operator for TableScan<'_> {
             if let Some(slot) = scan.locator {
                 buffer[slot] = Value::Bytes(Arc::clone(&locator));
             }
-            let mut passes = passes(scan, env)?;
-            if passes && self.qualify_first {
+            let mut passes = match &self.filter {
+                FilterPlace::Entry(conds) => all(conds, env)?,
+                FilterPlace::Row | FilterPlace::Above => passes(scan, env)?,
+            };
+            if passes && self.look_again {
                 // The version that qualified may be history by now.
+                let whole = !matches!(self.filter, FilterPlace::Entry(_));
                 passes = match cursor.requalify(&mut env.access()?, &locator)? {
-                    Some(row) if Arc::ptr_eq(&row, &seen) => true,
+                    Some(row) if whole && Arc::ptr_eq(&row, &seen) => true,
                     Some(row) => {
                         fill(scan, &row, &mut env.rows[self.level]);
                         self::passes(scan, env)?
@@ -76,7 +91,9 @@ impl Operator for TableScan<'_> {
             if passes {
                 return Ok(true);
             }
-            cursor.reject(&mut env.access()?);
+            if !matches!(self.filter, FilterPlace::Above) {
+                cursor.reject(&mut env.access()?);
+            }
         }
         Ok(false)
     }
@@ -98,18 +115,7 @@ fn passes(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<bool> {
 /// Whether an index holds every column that the query reads, so that the row itself is neither
 /// visited nor locked.
 fn covers(table: &TableDef, path: AccessPath, needed: &[usize]) -> bool {
-    let Some(index) = path.index(table).filter(|i| !i.clustered) else {
-        return false;
-    };
-    // A nonclustered index carries the clustering key as its locator.
-    let clustering = table.indexes.iter().filter(|i| i.clustered);
-    let keys: Vec<usize> = (index.keys.iter())
-        .chain(clustering.flat_map(|i| &i.keys))
-        .map(|(column, _)| *column)
-        .collect();
-    needed
-        .iter()
-        .all(|c| index.include.contains(c) || keys.contains(c))
+    columns_of_entries(table, path).is_some_and(|held| needed.iter().all(|c| held.contains(c)))
 }
 
 /// The bounds of a seek in key bytes; `None` when a NULL makes it find nothing.

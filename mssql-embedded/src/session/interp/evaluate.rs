@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::access::Latch;
-use crate::adversary::Question;
+use crate::adversary::{Choices, Question};
 use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
 use crate::bind::{self, BindContext};
 use crate::catalog::Catalog;
@@ -12,7 +12,7 @@ use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::hooks::Stats;
-use crate::plan::{Bound, Module};
+use crate::plan::{Bound, Module, Replan};
 use crate::value::{ColumnMeta, Value};
 
 use super::errors::Origin;
@@ -25,6 +25,14 @@ const BINDINGS: usize = 100;
 /// How often the adversary throws a plan away: at every statement a plan may be made anew, because
 /// statistics changed or the cache was short of memory.
 const RECOMPILE_ONE_IN: usize = 2;
+
+/// How often a plan that must not be made anew is gone, so that it has to be.
+const EVICT_ONE_IN: usize = 16;
+
+/// KEEPFIXED PLAN keeps a plan from new statistics, not from leaving the cache.
+fn evicted(choices: &Choices) -> bool {
+    choices.chance(Question::Recompile, EVICT_ONE_IN)
+}
 
 impl Interp<'_> {
     /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
@@ -39,10 +47,19 @@ impl Interp<'_> {
         let engine = Arc::clone(&self.core.engine);
         let mut f = Some(f);
         self.core.begin_choices();
-        engine.clean_up_ghosts_if_due(self.core.choices.as_ref());
-        let anew = (self.core.choices.as_ref())
-            .is_some_and(|choices| choices.chance(Question::Recompile, RECOMPILE_ONE_IN));
-        let mut kept = module.kept(stmt.pos.offset).filter(|_| !anew);
+        let choices = self.core.choices.as_ref();
+        engine.clean_up_ghosts_if_due(choices);
+        if let (Some(adversary), Some(choices)) = (&engine.adversary, choices) {
+            adversary.let_others_go_first(choices);
+        }
+        let anew =
+            choices.is_some_and(|choices| choices.chance(Question::Recompile, RECOMPILE_ONE_IN));
+        let stays = |bound: &Arc<Bound>| match bound.replan {
+            Replan::Freely => !anew,
+            Replan::OnChange => !anew || !choices.is_some_and(evicted),
+            Replan::Always => choices.is_none(),
+        };
+        let mut kept = module.kept(stmt.pos.offset).filter(stays);
         for _ in 0..BINDINGS {
             let bound = match kept.take() {
                 Some(bound) => bound,

@@ -44,6 +44,42 @@ async fn rowlock_binds_the_grain() {
     }
 }
 
+/// ROWLOCK binds the write wherever the search for its rows is in the plan, and an INSERT; an index without page locks
+/// has none.
+#[tokio::test]
+async fn page_locks_are_bound_wherever_they_may_arise() {
+    let server = adversary(24).start().unwrap();
+    let mut session = table(&server).await;
+    session
+        .run(
+            "ALTER TABLE dbo.t SET (LOCK_ESCALATION = DISABLE);
+             CREATE TABLE dbo.p (id INT NOT NULL CONSTRAINT pk_p PRIMARY KEY WITH (ALLOW_PAGE_LOCKS = OFF),
+                                 v INT NOT NULL);
+             ALTER TABLE dbo.p SET (LOCK_ESCALATION = DISABLE);
+             INSERT INTO dbo.p (id, v) VALUES (1, 0), (2, 0)",
+        )
+        .await
+        .unwrap();
+    let bound = [
+        "UPDATE dbo.t WITH (ROWLOCK) SET v = 1
+         WHERE id = 7 AND EXISTS (SELECT 1 FROM dbo.t AS o WHERE o.id = dbo.t.id + 1)",
+        "UPDATE x SET v = 1 FROM dbo.t AS x WITH (ROWLOCK) JOIN dbo.p AS p ON p.id = x.id",
+        "DELETE FROM dbo.t WITH (ROWLOCK) WHERE id IN (SELECT id FROM dbo.p)",
+        "INSERT INTO dbo.t WITH (ROWLOCK) (id, b, v) VALUES (100, 1, 1)",
+    ];
+    for statement in bound {
+        let grains = answers(&mut session, &locked_by(statement)).await;
+        assert_eq!(grains.iter().collect::<Vec<_>>(), ["KEY"], "{statement}");
+    }
+    let free = answers(
+        &mut session,
+        &locked_by("UPDATE dbo.p SET v = 1 WHERE id = 1"),
+    )
+    .await;
+    assert!(free.iter().any(|g| g.contains("OBJECT")), "{free:?}");
+    assert!(!free.iter().any(|g| g.contains("PAGE")), "{free:?}");
+}
+
 /// Escalation may come after few locks, but not where the table forbids it.
 #[tokio::test]
 async fn escalation_is_bound_by_the_table() {

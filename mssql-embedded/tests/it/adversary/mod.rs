@@ -1,10 +1,15 @@
 //! What the adversary may do, and what it may not: each file names the document it rests on.
 
+mod filters;
 mod ghosts;
 mod grain;
+mod joins;
 mod optimized_locking;
 mod order;
 mod paths;
+mod turns;
+mod victims;
+mod writes;
 
 use std::collections::BTreeSet;
 

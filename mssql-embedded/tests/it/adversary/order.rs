@@ -36,6 +36,15 @@ async fn only_order_by_promises_an_order() {
     assert!(answers(&mut session, output).await.len() > 1);
     let last = "DECLARE @last INT; SELECT @last = id FROM dbo.t; SELECT CAST(@last AS VARCHAR(10))";
     assert!(answers(&mut session, last).await.len() > 1);
+    // What ORDER BY promises of an INSERT: identity values in that order ("INSERT", limitations and restrictions).
+    session
+        .run("CREATE TABLE dbo.i (n INT NOT NULL IDENTITY, x INT NOT NULL)")
+        .await
+        .unwrap();
+    let numbered = "TRUNCATE TABLE dbo.i;
+        INSERT INTO dbo.i (x) SELECT x FROM (VALUES (3), (1), (4), (2)) AS v (x) ORDER BY x;
+        SELECT CAST(x AS VARCHAR(10)) FROM dbo.i ORDER BY n";
+    assert_eq!(answers(&mut session, numbered).await.len(), 1);
     let ordered = "DECLARE @last INT; SELECT TOP (1) @last = id FROM dbo.t ORDER BY id DESC;
         SELECT CAST(@last AS VARCHAR(10))";
     assert_eq!(answers(&mut session, ordered).await.len(), 1);

@@ -30,6 +30,32 @@ async fn an_index_hint_binds_the_path() {
     assert_eq!(ways.len(), 1, "{ways:?}");
 }
 
+/// KEEPFIXED PLAN keeps a plan from new statistics: it changes only when it has left the cache, which is seldom.
+/// RECOMPILE asks for a plan each time ("Query hints", docs/t-sql/queries/hints-transact-sql-query.md).
+#[tokio::test]
+async fn plans_are_kept_or_made_anew_as_hints_say() {
+    let server = adversary(12).start().unwrap();
+    let mut session = table(&server).await;
+    let controls = server.controls();
+    let mut changes = Vec::new();
+    for option in ["", "OPTION (KEEPFIXED PLAN)", "OPTION (RECOMPILE)"] {
+        let read = format!("SELECT b FROM dbo.t WHERE b = 990 {option}");
+        let (mut last, mut changed) = (0, 0);
+        for _ in 0..100 {
+            let before = controls.counters();
+            session.run(&read).await.unwrap();
+            // A seek visits one row, a scan all.
+            let visited = controls.counters().since(&before).total().stats.rows_read;
+            changed += usize::from(visited != last);
+            last = visited;
+        }
+        changes.push(changed);
+    }
+    assert!(changes[1] <= 10, "{changes:?}");
+    assert!(changes[0] > 2 * changes[1], "{changes:?}");
+    assert!(changes[2] > changes[0], "{changes:?}");
+}
+
 /// Whatever the path, the answer is the same.
 #[tokio::test]
 async fn every_path_gives_the_same_answer() {
