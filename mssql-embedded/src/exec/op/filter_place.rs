@@ -66,9 +66,10 @@ fn on_entry<'p>(scan: &Scan, level: usize, residual: &'p Cond) -> Vec<&'p Cond> 
     let Some(held) = columns_of_entries(&scan.table, scan.path) else {
         return Vec::new();
     };
-    let parts = match residual {
-        Cond::And(parts) => parts.as_slice(),
-        other => std::slice::from_ref(other),
+    let parts = if let Cond::And(parts) = residual {
+        parts.as_slice()
+    } else {
+        std::slice::from_ref(residual)
     };
     let columns = scan.base..scan.base + scan.table.columns.len();
     let answered = |cond: &&Cond| {
