@@ -64,7 +64,6 @@ impl Node {
             | Self::Set { .. }
             | Self::ForJson { .. } => false,
         }
-        (self.inputs().into_iter()).find_map(Self::target_hints)
     }
 
     /// Whether nothing but the search for the rows to change reads the changed table. When in doubt, no.
