@@ -118,6 +118,12 @@ CREATE INDEX ix_instances_status
     ON [$(schema)].instances (status, created_at_ms) INCLUDE (parent_instance_id, current_execution_id);
 GO
 
+-- For purges: the roots of a status, oldest first. Children of parents that still run have ended too,
+-- and lie elsewhere.
+CREATE INDEX ix_instances_roots
+    ON [$(schema)].instances (status, parent_instance_id, created_at_ms) INCLUDE (current_execution_id);
+GO
+
 -- acked_by names the provider that wrote the last turn. It has the whole history in its memory, or
 -- had it: this is a hint about what need not be sent, never a proof.
 CREATE TABLE [$(schema)].executions

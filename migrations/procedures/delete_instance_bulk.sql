@@ -7,13 +7,18 @@
 --           51009, 51010 never: _delete_instances raises them without force and for lists only
 --
 -- Each tree is a transaction of its own, so a call that is cut short has deleted whole trees and may
--- simply be repeated. Running instances are passed over, and so are those between two executions
--- (ContinuedAsNew): they are alive. Oldest first. An instance whose status changes during the search
--- is met again further on in the index, hence GROUP BY.
+-- simply be repeated; has_more says whether there is a reason to. @budget_ms ends the call by itself after the
+-- tree during which it is spent. Running instances are passed over, and so are those between two executions
+-- (ContinuedAsNew): they are alive.
+--
+-- Oldest first, in the order of the index: what is not deleted is not read, but for instances that were
+-- created before @completed_before_ms and completed after it. An instance whose status changes during
+-- the search is met again under the other one, hence GROUP BY.
 CREATE OR ALTER PROCEDURE [$(schema)].delete_instance_bulk
     @instance_ids        NVARCHAR(MAX) = NULL,
     @completed_before_ms BIGINT = NULL,
-    @limit               BIGINT = NULL
+    @limit               BIGINT = NULL,
+    @budget_ms           BIGINT = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -24,48 +29,90 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @root_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @tree_instances BIGINT,
-            @tree_executions BIGINT, @tree_events BIGINT, @tree_messages BIGINT,
+    DECLARE @start_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
+            @root_id NVARCHAR(400), @root_ms BIGINT, @tree_instances BIGINT, @tree_executions BIGINT,
+            @tree_events BIGINT, @tree_messages BIGINT, @trees BIGINT = 0, @searching BIT = 1, @has_more BIT = 0,
             @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
     DECLARE @wanted TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-    DECLARE @roots TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @ended TABLE (status NVARCHAR(50) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @roots TABLE
+    (
+        created_at_ms BIGINT NOT NULL,
+        instance_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+        PRIMARY KEY (created_at_ms, instance_id)
+    );
 
-    IF @instance_ids IS NOT NULL
+    SET @limit = COALESCE(@limit, 1000);
+    INSERT INTO @ended (status) VALUES (N'Completed'), (N'Failed');
+
+    -- One more than wanted, which tells whether more is left.
+    IF @instance_ids IS NULL
+    BEGIN
+        INSERT INTO @roots (created_at_ms, instance_id)
+        SELECT TOP (@limit + 1) MIN(c.created_at_ms), c.instance_id
+        FROM   @ended AS s
+        CROSS APPLY
+        (
+            SELECT TOP (@limit + 1) i.instance_id, i.created_at_ms
+            FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_roots), FORCESEEK, ROWLOCK)
+            INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                   ON  e.instance_id = i.instance_id
+                  AND  e.execution_id = i.current_execution_id
+            WHERE  i.status = s.status
+              AND  i.parent_instance_id IS NULL
+              AND  i.created_at_ms <= COALESCE(@completed_before_ms, 9223372036854775807)
+              AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
+            ORDER BY i.created_at_ms
+        ) AS c
+        GROUP BY c.instance_id
+        ORDER BY MIN(c.created_at_ms), c.instance_id;
+    END
+    ELSE
     BEGIN
         EXEC [$(schema)]._check_instance_ids @list = @instance_ids, @path_is_member = 0;
         INSERT INTO @wanted (instance_id)
         SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
+
+        INSERT INTO @roots (created_at_ms, instance_id)
+        SELECT TOP (@limit + 1) i.created_at_ms, i.instance_id
+        FROM   @wanted AS w
+        INNER JOIN [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+               ON  i.instance_id = w.instance_id
+        INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+               ON  e.instance_id = i.instance_id
+              AND  e.execution_id = i.current_execution_id
+        WHERE  i.parent_instance_id IS NULL
+          AND  i.status IN (N'Completed', N'Failed')
+          AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
+        ORDER BY i.created_at_ms, i.instance_id;
     END;
 
-    INSERT INTO @roots (instance_id)
-    SELECT TOP (COALESCE(@limit, 1000)) i.instance_id
-    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), FORCESEEK, ROWLOCK)
-    INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
-           ON  e.instance_id = i.instance_id
-          AND  e.execution_id = i.current_execution_id
-    WHERE  i.parent_instance_id IS NULL
-      AND  i.status IN (N'Completed', N'Failed')
-      AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
-      AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
-    GROUP BY i.instance_id
-    ORDER BY MIN(i.created_at_ms), i.instance_id;
-
-    WHILE @root_id IS NOT NULL
+    WHILE @searching = 1
     BEGIN
-        SET @previous = @root_id;
         SET @root_id = NULL;
-        SELECT TOP (1) @root_id = r.instance_id
+        SELECT TOP (1) @root_id = r.instance_id, @root_ms = r.created_at_ms
         FROM   @roots AS r
-        WHERE  r.instance_id > @previous
-        ORDER BY r.instance_id;
+        ORDER BY r.created_at_ms, r.instance_id;
 
-        IF @root_id IS NOT NULL
+        IF @root_id IS NULL
         BEGIN
+            SET @searching = 0;
+        END
+        ELSE IF @trees >= @limit
+                OR (@trees > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @start_ms >= @budget_ms)
+        BEGIN
+            SET @searching = 0;
+            SET @has_more = 1;
+        END
+        ELSE
+        BEGIN
+            DELETE FROM @roots WHERE created_at_ms = @root_ms AND instance_id = @root_id;
             EXEC [$(schema)]._delete_instances
                 @root_id = @root_id, @instance_ids = NULL, @force = 1, @terminal_root_only = 1,
                 @instances_deleted = @tree_instances OUTPUT, @executions_deleted = @tree_executions OUTPUT,
                 @events_deleted = @tree_events OUTPUT, @queue_messages_deleted = @tree_messages OUTPUT;
+            SET @trees = @trees + 1;
             SET @instances = @instances + @tree_instances;
             SET @executions = @executions + @tree_executions;
             SET @events = @events + @tree_events;
@@ -74,5 +121,5 @@ BEGIN
     END;
 
     SELECT @instances AS instances_deleted, @executions AS executions_deleted, @events AS events_deleted,
-           @messages AS queue_messages_deleted;
+           @messages AS queue_messages_deleted, @has_more AS has_more;
 END;

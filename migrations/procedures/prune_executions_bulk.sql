@@ -6,14 +6,17 @@
 --           51001, 51002 an instance id is unusable
 --
 -- The filter's @filter_completed_before_ms looks at the current execution; @keep_last and
--- @completed_before_ms say what to prune. Oldest instances first, each a transaction of its own. An
+-- @completed_before_ms say what to prune, and instances that have nothing of the kind are passed over:
+-- otherwise the same ones would come first for ever. Oldest instances first, each a transaction of its
+-- own; @budget_ms ends the call by itself, and has_more says whether there is a reason to repeat it. An
 -- instance whose status changes during the search is met again further on in the index, hence GROUP BY.
 CREATE OR ALTER PROCEDURE [$(schema)].prune_executions_bulk
     @instance_ids               NVARCHAR(MAX) = NULL,
     @filter_completed_before_ms BIGINT = NULL,
     @limit                      BIGINT = NULL,
     @keep_last                  BIGINT = NULL,
-    @completed_before_ms        BIGINT = NULL
+    @completed_before_ms        BIGINT = NULL,
+    @budget_ms                  BIGINT = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -24,10 +27,19 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @instance_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @pruned BIGINT, @pruned_events BIGINT,
+    DECLARE @start_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
+            @instance_id NVARCHAR(400), @instance_ms BIGINT, @searching BIT = 1, @has_more BIT = 0,
+            @pruned BIGINT, @pruned_events BIGINT,
             @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
     DECLARE @wanted TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-    DECLARE @chosen TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @chosen TABLE
+    (
+        created_at_ms BIGINT NOT NULL,
+        instance_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+        PRIMARY KEY (created_at_ms, instance_id)
+    );
+
+    SET @limit = COALESCE(@limit, 1000);
 
     IF @instance_ids IS NOT NULL
     BEGIN
@@ -37,28 +49,49 @@ BEGIN
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
     END;
 
-    INSERT INTO @chosen (instance_id)
-    SELECT TOP (COALESCE(@limit, 1000)) i.instance_id
+    -- One more than wanted, which tells whether more is left. What is old is chosen as in _prune_executions.
+    INSERT INTO @chosen (created_at_ms, instance_id)
+    SELECT TOP (@limit + 1) MIN(i.created_at_ms), i.instance_id
     FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), ROWLOCK)
     LEFT OUTER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id
-    WHERE  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
+    WHERE  i.current_execution_id > 1
+      AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
       AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
+      AND  EXISTS (SELECT 1
+                   FROM   [$(schema)].executions AS o WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                   WHERE  o.instance_id = i.instance_id
+                     AND  o.execution_id <> i.current_execution_id
+                     AND  o.status <> N'Running'
+                     AND  (@completed_before_ms IS NULL OR o.completed_at_ms < @completed_before_ms)
+                     AND  o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
+                                                 FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                                                 WHERE  k.instance_id = i.instance_id
+                                                 ORDER BY k.execution_id DESC))
     GROUP BY i.instance_id
     ORDER BY MIN(i.created_at_ms), i.instance_id;
 
-    WHILE @instance_id IS NOT NULL
+    WHILE @searching = 1
     BEGIN
-        SET @previous = @instance_id;
         SET @instance_id = NULL;
-        SELECT TOP (1) @instance_id = c.instance_id
+        SELECT TOP (1) @instance_id = c.instance_id, @instance_ms = c.created_at_ms
         FROM   @chosen AS c
-        WHERE  c.instance_id > @previous
-        ORDER BY c.instance_id;
+        ORDER BY c.created_at_ms, c.instance_id;
 
-        IF @instance_id IS NOT NULL
+        IF @instance_id IS NULL
         BEGIN
+            SET @searching = 0;
+        END
+        ELSE IF @instances >= @limit
+                OR (@instances > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @start_ms >= @budget_ms)
+        BEGIN
+            SET @searching = 0;
+            SET @has_more = 1;
+        END
+        ELSE
+        BEGIN
+            DELETE FROM @chosen WHERE created_at_ms = @instance_ms AND instance_id = @instance_id;
             EXEC [$(schema)]._prune_executions
                 @instance_id = @instance_id, @keep_last = @keep_last,
                 @completed_before_ms = @completed_before_ms,
@@ -69,5 +102,6 @@ BEGIN
         END;
     END;
 
-    SELECT @instances AS instances_processed, @executions AS executions_deleted, @events AS events_deleted;
+    SELECT @instances AS instances_processed, @executions AS executions_deleted, @events AS events_deleted,
+           @has_more AS has_more;
 END;

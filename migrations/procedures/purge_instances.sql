@@ -7,8 +7,8 @@
 --           51021 the age is missing or negative
 --
 -- Deletes at most @limit trees (1,000 unless told otherwise), oldest first, and returns what it deleted.
--- Each tree is a transaction of its own, so the call may be cut off at any time; repeat it until it
--- deletes nothing.
+-- Each tree is a transaction of its own, so the call may be cut off at any time; repeat it while
+-- has_more is 1.
 CREATE OR ALTER PROCEDURE [$(schema)].purge_instances
     @older_than_days INT,
     @limit           BIGINT = NULL

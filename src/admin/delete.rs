@@ -52,7 +52,8 @@ pub(super) async fn instance_bulk(
             "@completed_before_ms",
             filter.completed_before.map(codec::time_ms),
         )
-        .opt_int("@limit", filter.limit.map(i64::from));
+        .opt_int("@limit", filter.limit.map(i64::from))
+        .millis("@budget_ms", budget(provider));
     deleted(provider, &call).await
 }
 
@@ -90,8 +91,15 @@ pub(super) async fn prune_bulk(
         .opt_int(
             "@completed_before_ms",
             options.completed_before.map(codec::time_ms),
-        );
+        )
+        .millis("@budget_ms", budget(provider));
     pruned(provider, &call).await
+}
+
+/// How long a call that deletes one after the other goes on: it ends by itself, with the counts of what it
+/// did, before the client gives it up.
+fn budget(provider: &MssqlProvider) -> Duration {
+    provider.database.options.command_timeout / 2
 }
 
 fn selects_nothing(filter: &InstanceFilter) -> bool {

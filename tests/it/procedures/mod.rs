@@ -8,6 +8,7 @@ mod hazards;
 mod identifiers;
 mod invariants;
 mod moving;
+mod purging;
 mod sessions;
 mod transactions;
 mod wait_for_work;

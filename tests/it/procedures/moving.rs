@@ -100,6 +100,10 @@ async fn prune_executions_bulk_meets_an_instance_twice() {
         .map(|id| instance(id, "NULL", "Completed", 1))
         .concat();
     let scene = Scene::new(&rows).await;
+    let second = "UPDATE [$(schema)].instances SET current_execution_id = 2 WHERE instance_id IN (N'a', N'b');
+        INSERT INTO [$(schema)].executions (instance_id, execution_id, status, event_count, started_at_ms)
+        VALUES (N'a', 2, N'Completed', 0, 1), (N'b', 2, N'Completed', 0, 1);";
+    scene.write(second).await;
     let sets = scene
         .call(
             "prune_executions_bulk @keep_last = 1",

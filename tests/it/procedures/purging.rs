@@ -1,0 +1,164 @@
+//! Purges: what is not deleted is not read, a call ends by itself, and says whether more is left.
+
+use duroxide::providers::{InstanceFilter, Provider, PruneOptions};
+use mssql_embedded::Server;
+use tiberius::Row;
+
+use super::Session;
+use crate::support::database::{TestSchema, own_server};
+
+/// The numbers from 0 to 99,999.
+const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
+      FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS a(d)
+      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS b(d)
+      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS c(d)
+      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS e(d)
+      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS f(d)) AS x";
+
+/// Instances `from` to `to`, created and completed in the order of their numbers, each with one
+/// execution of one event. `columns` are parent and status.
+fn instances(prefix: &str, from: u32, to: u32, columns: &str) -> String {
+    let range = format!("FROM {NUMBERS} WHERE x.n >= {from} AND x.n < {to}");
+    let id = format!("CONCAT(N'{prefix}', x.n)");
+    format!(
+        "INSERT INTO [$(schema)].instances (instance_id, orchestration_name, orchestration_version, parent_instance_id, status, current_execution_id, custom_status, custom_status_version, created_at_ms, updated_at_ms)
+         SELECT {id}, N'o', N'1', {columns}, 1, NULL, 0, 1000 + x.n, 0 {range};
+         INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
+         SELECT {id}, 1, N'Completed', NULL, NULL, 1, 0, 2000 + x.n {range};
+         INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+         SELECT {id}, 1, 1, NEWID(), 1, N'x' {range};"
+    )
+}
+
+struct Setup {
+    session: Session,
+    schema: TestSchema,
+    server: Server,
+}
+
+async fn setup() -> Setup {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    drop(schema.provider().await);
+    Setup {
+        session: Session::open(&schema).await,
+        schema,
+        server,
+    }
+}
+
+impl Setup {
+    /// Calls a procedure: the row it returns, and the rows it read.
+    async fn call(&mut self, procedure: &str, arguments: &str) -> (Row, u64) {
+        let before = self.server.controls().counters();
+        let call = format!("EXEC [$(schema)].{procedure} {arguments};");
+        let mut sets = self.session.run(&call).await.expect("the call runs");
+        let row = sets.pop().and_then(|mut rows| rows.pop()).expect("a row");
+        let cost = self.server.controls().counters().since(&before);
+        (row, cost.of(procedure).stats.rows_read)
+    }
+
+    async fn exists(&mut self, instance: &str) -> bool {
+        let sql = "SELECT COUNT(*) FROM [$(schema)].instances WHERE instance_id = ";
+        self.session.number(&format!("{sql}N'{instance}';")).await == 1
+    }
+}
+
+fn deleted(row: &Row) -> (i64, bool) {
+    let count = row.get::<i64, _>("instances_deleted").expect("a count");
+    (count, row.get("has_more").expect("a flag"))
+}
+
+/// A hundred instances cost the same among a thousand and among thirty thousand, also when children of
+/// running parents have ended and when younger ones may not be deleted yet.
+#[tokio::test]
+async fn deletion_reads_what_it_deletes() {
+    let mut setup = setup().await;
+    let mut costs = Vec::new();
+    for (from, to) in [(0, 1_000), (1_000, 30_000)] {
+        let roots = instances("root", from, to, "NULL, N'Completed'");
+        setup.session.run(&roots).await.unwrap();
+        let children = instances("child", from / 10, to / 10, "N'parent', N'Completed'");
+        setup.session.run(&children).await.unwrap();
+        for arguments in ["@limit = 100", "@limit = 100, @completed_before_ms = 2500"] {
+            let (row, rows_read) = setup.call("delete_instance_bulk", arguments).await;
+            assert_eq!(deleted(&row), (100, true), "{arguments}");
+            costs.push(rows_read);
+        }
+    }
+    println!("rows read for 100 instances of 1,000 and of 30,000: {costs:?}");
+    assert_eq!(costs[0..2], costs[2..4]);
+    assert!(!setup.exists("root399").await && setup.exists("root400").await);
+    assert!(setup.exists("child0").await, "oldest first");
+}
+
+#[tokio::test]
+async fn deletion_says_whether_more_is_left() {
+    let mut setup = setup().await;
+    let roots = instances("root", 0, 10, "NULL, N'Failed'");
+    setup.session.run(&roots).await.unwrap();
+    let steps = [
+        ("@limit = 3", (3, true)),
+        // The time is over after the first.
+        ("@budget_ms = 0", (1, true)),
+        (
+            "@instance_ids = N'[\"root9\",\"root8\",\"root99\"]', @limit = 1",
+            (1, true),
+        ),
+        ("@completed_before_ms = 2006", (2, false)),
+        ("@limit = 3", (3, false)),
+        ("@budget_ms = 0", (0, false)),
+    ];
+    for (arguments, expected) in steps {
+        let (row, _) = setup.call("delete_instance_bulk", arguments).await;
+        assert_eq!(deleted(&row), expected, "{arguments}");
+    }
+    assert!(!setup.exists("root9").await);
+}
+
+/// Instances without old executions do not stand in the way of those that have some, and each call goes on
+/// where the last one ended.
+#[tokio::test]
+async fn pruning_passes_over_instances_that_have_nothing_to_prune() {
+    let mut setup = setup().await;
+    let plain = instances("plain", 0, 50, "NULL, N'Completed'");
+    setup.session.run(&plain).await.unwrap();
+    let eternal = instances("eternal", 100, 103, "NULL, N'Running'");
+    setup.session.run(&eternal).await.unwrap();
+    setup
+        .session
+        .run("INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
+              SELECT e.instance_id, v.n, CASE v.n WHEN 3 THEN N'Running' ELSE N'ContinuedAsNew' END, NULL, NULL, 0, 0, 5000
+              FROM [$(schema)].executions AS e CROSS JOIN (VALUES (2), (3)) AS v(n)
+              WHERE e.instance_id LIKE N'eternal%';
+              UPDATE [$(schema)].instances SET current_execution_id = 3 WHERE instance_id LIKE N'eternal%';")
+        .await
+        .unwrap();
+    for expected in [(2, 2, true), (1, 1, false), (0, 0, false)] {
+        let (row, _) = setup
+            .call("prune_executions_bulk", "@limit = 2, @keep_last = 2")
+            .await;
+        let count = |column| row.get::<i64, _>(column).expect("a count");
+        let pruned = (
+            count("instances_processed"),
+            count("executions_deleted"),
+            row.get::<bool, _>("has_more").expect("a flag"),
+        );
+        assert_eq!(pruned, expected);
+    }
+    let provider = setup.schema.provider().await;
+    let admin = provider.as_management_capability().unwrap();
+    let options = PruneOptions {
+        keep_last: Some(1),
+        completed_before: None,
+    };
+    let pruned = admin
+        .prune_executions_bulk(InstanceFilter::default(), options)
+        .await
+        .unwrap();
+    assert_eq!(
+        (pruned.instances_processed, pruned.executions_deleted),
+        (3, 3)
+    );
+    assert_eq!(admin.list_executions("eternal101").await.unwrap(), [3]);
+}
