@@ -54,7 +54,8 @@ fn words_that_are_taken_out_are_missed() {
         let mutants = mutants::of(procedure);
         let mutant = mutants.iter().find(|mutant| mutant.word == word);
         let mutant = mutant.expect("the procedure has the word");
-        let patience = Duration::from_secs(300);
+        // Only a test that never ends takes as long, however busy the machine.
+        let patience = Duration::from_secs(1_800);
         assert_eq!(
             trial::run(&stage, &stage.names(), None, patience),
             End::Passed,
