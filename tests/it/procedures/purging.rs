@@ -7,13 +7,12 @@ use tiberius::Row;
 use super::Session;
 use crate::support::database::{TestSchema, own_server};
 
-/// The numbers from 0 to 99,999.
-const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
+/// The numbers from 0 to 9,999.
+const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
       FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS a(d)
       CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS b(d)
       CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS c(d)
-      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS e(d)
-      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS f(d)) AS x";
+      CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS e(d)) AS x";
 
 /// Instances `from` to `to`, created and completed in the order of their numbers, each with one
 /// execution of one event. `columns` are parent and status.
@@ -58,6 +57,13 @@ impl Setup {
         (row, cost.of(procedure).stats.rows_read)
     }
 
+    /// Writes rows. The server itself does, so that no client gives up on a slow machine.
+    fn write(&self, batch: &str) {
+        let batch = batch.replace("[$(schema)]", &self.schema.name().quoted());
+        let result = self.server.controls().execute("master", &batch);
+        result.expect("the rows are written");
+    }
+
     async fn exists(&mut self, instance: &str) -> bool {
         let sql = "SELECT COUNT(*) FROM [$(schema)].instances WHERE instance_id = ";
         self.session.number(&format!("{sql}N'{instance}';")).await == 1
@@ -69,24 +75,24 @@ fn deleted(row: &Row) -> (i64, bool) {
     (count, row.get("has_more").expect("a flag"))
 }
 
-/// A hundred instances cost the same among a thousand and among thirty thousand, also when children of
+/// A hundred instances cost the same among a thousand and among ten thousand, also when children of
 /// running parents have ended and when younger ones may not be deleted yet.
 #[tokio::test]
 async fn deletion_reads_what_it_deletes() {
     let mut setup = setup().await;
     let mut costs = Vec::new();
-    for (from, to) in [(0, 1_000), (1_000, 30_000)] {
+    for (from, to) in [(0, 1_000), (1_000, 10_000)] {
         let roots = instances("root", from, to, "NULL, N'Completed'");
-        setup.session.run(&roots).await.unwrap();
+        setup.write(&roots);
         let children = instances("child", from / 10, to / 10, "N'parent', N'Completed'");
-        setup.session.run(&children).await.unwrap();
+        setup.write(&children);
         for arguments in ["@limit = 100", "@limit = 100, @completed_before_ms = 2500"] {
             let (row, rows_read) = setup.call("delete_instance_bulk", arguments).await;
             assert_eq!(deleted(&row), (100, true), "{arguments}");
             costs.push(rows_read);
         }
     }
-    println!("rows read for 100 instances of 1,000 and of 30,000: {costs:?}");
+    println!("rows read for 100 instances of 1,000 and of 10,000: {costs:?}");
     assert_eq!(costs[0..2], costs[2..4]);
     assert!(!setup.exists("root399").await && setup.exists("root400").await);
     assert!(setup.exists("child0").await, "oldest first");
@@ -96,7 +102,7 @@ async fn deletion_reads_what_it_deletes() {
 async fn deletion_says_whether_more_is_left() {
     let mut setup = setup().await;
     let roots = instances("root", 0, 10, "NULL, N'Failed'");
-    setup.session.run(&roots).await.unwrap();
+    setup.write(&roots);
     let steps = [
         ("@limit = 3", (3, true)),
         // The time is over after the first.
@@ -122,9 +128,9 @@ async fn deletion_says_whether_more_is_left() {
 async fn pruning_passes_over_instances_that_have_nothing_to_prune() {
     let mut setup = setup().await;
     let plain = instances("plain", 0, 50, "NULL, N'Completed'");
-    setup.session.run(&plain).await.unwrap();
+    setup.write(&plain);
     let eternal = instances("eternal", 100, 103, "NULL, N'Running'");
-    setup.session.run(&eternal).await.unwrap();
+    setup.write(&eternal);
     setup
         .session
         .run("INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
