@@ -49,7 +49,9 @@ BEGIN
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
     END;
 
-    -- One more than wanted, which tells whether more is left. What is old is chosen as in _prune_executions.
+    -- One more than wanted, which tells whether more is left. What is old is chosen as in _prune_executions, under
+    -- the lock that this search does not have: it steps over executions that are being written or pruned, because
+    -- it has one of an instance while it asks for another, and would meet a prune half-way.
     INSERT INTO @chosen (created_at_ms, instance_id)
     SELECT TOP (@limit + 1) MIN(i.created_at_ms), i.instance_id
     FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), ROWLOCK)
@@ -60,13 +62,13 @@ BEGIN
       AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
       AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
       AND  EXISTS (SELECT 1
-                   FROM   [$(schema)].executions AS o WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                   FROM   [$(schema)].executions AS o WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST)
                    WHERE  o.instance_id = i.instance_id
                      AND  o.execution_id <> i.current_execution_id
                      AND  o.status <> N'Running'
                      AND  (@completed_before_ms IS NULL OR o.completed_at_ms < @completed_before_ms)
                      AND  o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
-                                                 FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                                                 FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST)
                                                  WHERE  k.instance_id = i.instance_id
                                                  ORDER BY k.execution_id DESC))
     GROUP BY i.instance_id
