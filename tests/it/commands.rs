@@ -106,6 +106,18 @@ const COMMANDS: &[(&str, Run)] = &[
         By(".ci/run", "cargo test --workspace"),
     ),
     (
+        "cargo test --test it mutation -- --nocapture",
+        By(".ci/run", "cargo test --workspace"),
+    ),
+    (
+        "cargo test --test it silence",
+        By(".ci/run", "cargo test --workspace"),
+    ),
+    (
+        "cargo test --test it statements",
+        By(".ci/run", "cargo test --workspace"),
+    ),
+    (
         "cargo test --test it migrations",
         By(".ci/run", "cargo test --workspace"),
     ),

@@ -1,10 +1,10 @@
 //! How much the tests notice: each word about locks, paths, order and settings is taken out of its
 //! procedure, and the tests are run until one of them misses it.
 //!
-//! `DUROXIDE_SQL_TEST_MUTANTS=all cargo test --test it mutation:: -- --nocapture` tries them all;
+//! `DUROXIDE_SQL_TEST_MUTANTS=all cargo test --test it mutation -- --nocapture` tries them all;
 //! `DUROXIDE_SQL_TEST_MUTANTS=fetch_work_item,order` those of some procedures or kinds, and `survivors`
-//! those that survived once more, with tests that are too slow for all. What is known is kept in `target/tmp/mutation.tsv`, so that a run can be continued. docs/mutation.md sums up the
-//! last one.
+//! those that survived once more, with tests that are too slow for all. What is known is kept in
+//! `target/tmp/mutation.tsv`, so that a run can be continued. docs/mutation.md sums up the last one.
 
 mod journal;
 mod report;
