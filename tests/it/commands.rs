@@ -88,7 +88,7 @@ const COMMANDS: &[(&str, Run)] = &[
         LOAD,
     ),
     ("sql-stress", LOAD),
-    ("cargo bench --bench client", LOAD),
+    ("cargo bench -p client-bench", LOAD),
     (
         "cargo test --workspace",
         By(".ci/run", "step tests cargo test --workspace"),
@@ -272,6 +272,7 @@ fn package(name: &str) -> Result<PathBuf, String> {
         "duroxide-sql" => Ok(root().to_owned()),
         "mssql-embedded" | "sql-stress" => Ok(root().join(name)),
         "duroxide-sql-cli" => Ok(root().join("cli")),
+        "client-bench" => Ok(root().join("benches")),
         _ => Err(format!("no package {name}")),
     }
 }
@@ -367,10 +368,10 @@ fn check_cargo(rest: &[&str]) -> Result<(), String> {
             Ok(())
         }
         "test" => check_cargo_test(&of_cargo[1..], value("--test"), &folder),
-        "bench" => {
-            let bench = value("--bench").ok_or("which bench")?;
-            exists(folder.join(format!("benches/{bench}.rs"))).map(drop)
-        }
+        "bench" => manifest
+            .contains("[[bench]]")
+            .then_some(())
+            .ok_or(format!("{name} has no benchmark")),
         "install" => exists(root().join(value("--path").ok_or("which folder")?)).map(drop),
         "package" => check_options(&of_cargo[1..], &[], &["-p"]),
         other => Err(format!("unknown cargo {other}")),
@@ -501,7 +502,7 @@ fn commands_that_do_not_exist_are_noticed() {
         "cargo test --test its",
         "cargo test --test it conformity",
         "cargo test --worspace",
-        "cargo bench --bench clients",
+        "cargo bench -p clients-bench",
         "cargo fly",
         "cargo run -p duroxide-sql-cli -- scrpt",
         "cargo run -p duroxide-sql-cli --example page_trail",
