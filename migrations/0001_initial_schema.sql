@@ -5,6 +5,8 @@
 --     the database's collation. 800 bytes leave room for the other columns of a clustered key
 --     (900 bytes) and of an index key (1,700 bytes).
 --   * Times are BIGINT milliseconds since 1970, by the server's clock.
+--   * Tokens of leases are UNIQUEIDENTIFIER, which has its width also while it is NULL: a claim changes a
+--     row in place, and no page splits because of it.
 --   * There are no foreign keys: an instance may have executions and history before it has a row
 --     in instances, and they would only add locks.
 --   * Lock escalation is disabled. READPAST does not step over a table lock, and one turn may write
@@ -54,7 +56,7 @@ CREATE TABLE [$(schema)].instance_locks
     claim_id       BIGINT IDENTITY(1, 1) NOT NULL,
     lane           BIGINT NOT NULL,
     not_before_ms  BIGINT NOT NULL,
-    lock_token     NVARCHAR(64) COLLATE Latin1_General_100_BIN2 NULL,
+    lock_token     UNIQUEIDENTIFIER NULL,
     pinned_version BIGINT NOT NULL,
     CONSTRAINT pk_instance_locks PRIMARY KEY CLUSTERED (instance_id)
         WITH (STATISTICS_NORECOMPUTE = ON)
@@ -77,7 +79,7 @@ CREATE TABLE [$(schema)].orchestrator_queue
     visible_at_ms BIGINT NOT NULL,
     queue_id      BIGINT IDENTITY(1, 1) NOT NULL,
     kind          NVARCHAR(50) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    lock_token    NVARCHAR(64) COLLATE Latin1_General_100_BIN2 NULL,
+    lock_token    UNIQUEIDENTIFIER NULL,
     attempt_count INT NOT NULL,
     payload       NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, visible_at_ms, queue_id)
@@ -245,7 +247,7 @@ CREATE TABLE [$(schema)].worker_queue
     tag_key        NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL,
     not_before_ms  BIGINT NOT NULL,
     enqueued_at_ms BIGINT NOT NULL,
-    lock_token     NVARCHAR(64) COLLATE Latin1_General_100_BIN2 NULL,
+    lock_token     UNIQUEIDENTIFIER NULL,
     attempt_count  INT NOT NULL,
     payload        NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (work_id)

@@ -23,7 +23,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+    DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @ready_ms BIGINT, @claim_ms BIGINT,
             @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());

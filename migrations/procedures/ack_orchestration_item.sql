@@ -50,7 +50,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+    DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
             @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0,
             @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT, @first_event_id BIGINT,
@@ -199,7 +199,7 @@ BEGIN
 
     IF @history IS NOT NULL
     BEGIN
-        SET @appended_by = COALESCE(TRY_CONVERT(UNIQUEIDENTIFIER, @token), NEWID());
+        SET @appended_by = @token;
         BEGIN TRY
             EXEC [$(schema)]._append_history
                 @instance_id = @instance_id, @execution_id = @execution_id, @history = @history,

@@ -46,7 +46,7 @@ BEGIN
     BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
-    IF DATALENGTH(@lock_token) <> 72
+    IF DATALENGTH(@lock_token) <> 72 OR TRY_CONVERT(UNIQUEIDENTIFIER, @lock_token) IS NULL
     BEGIN
         THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
     END;
@@ -55,7 +55,7 @@ BEGIN
             @found BIT = 0, @searching BIT = 1, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
-            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400);
+            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
     DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @messages TABLE
     (
@@ -131,7 +131,7 @@ BEGIN
                 IF @execution_id IS NOT NULL
                 BEGIN
                     UPDATE q
-                    SET    q.lock_token = @lock_token,
+                    SET    q.lock_token = @token,
                            q.attempt_count = q.attempt_count + 1
                     OUTPUT inserted.queue_id, inserted.attempt_count, inserted.payload
                     INTO   @messages (queue_id, attempt_count, payload)
@@ -142,7 +142,7 @@ BEGIN
                     IF @@ROWCOUNT > 0
                     BEGIN
                         UPDATE l
-                        SET    lock_token = @lock_token,
+                        SET    lock_token = @token,
                                not_before_ms = @now_ms + @lock_timeout_ms
                         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;

@@ -35,7 +35,7 @@ BEGIN
     BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
-    IF DATALENGTH(@lock_token) <> 72
+    IF DATALENGTH(@lock_token) <> 72 OR TRY_CONVERT(UNIQUEIDENTIFIER, @lock_token) IS NULL
     BEGIN
         THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
     END;
@@ -49,7 +49,7 @@ BEGIN
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
             @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0,
-            @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT;
+            @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT, @token UNIQUEIDENTIFIER = @lock_token;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -163,7 +163,7 @@ BEGIN
                 BEGIN
                     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
                     UPDATE q
-                    SET    q.lock_token = @lock_token,
+                    SET    q.lock_token = @token,
                            q.not_before_ms = @now_ms + @lock_timeout_ms,
                            q.attempt_count = @attempt_count
                     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)

@@ -20,7 +20,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+    DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
             @lease_end_ms BIGINT, @now_ms BIGINT;
 

@@ -21,7 +21,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @token NVARCHAR(64) = LEFT(@lock_token, 36),
+    DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
             @session_key NVARCHAR(400), @lease_end_ms BIGINT, @now_ms BIGINT;
 

@@ -39,10 +39,10 @@ FROM
                                                           WHERE  o.tag_key = w.tag_key
                                                             AND  o.lock_token IS NOT NULL) THEN N'tag_without_worker'
                      ELSE N'not_taken' END AS NVARCHAR(30)) AS reason,
-           CASE WHEN w.lock_token IS NOT NULL THEN RIGHT(w.lock_token, 12) END AS worker_id,
+           CASE WHEN w.lock_token IS NOT NULL THEN LOWER(RIGHT(CONVERT(NVARCHAR(36), w.lock_token), 12)) END AS worker_id,
            CASE WHEN w.lock_token IS NULL THEN w.enqueued_at_ms
-                ELSE COALESCE(CASE WHEN SUBSTRING(w.lock_token, 15, 1) = N'8'
-                     THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(w.lock_token, 1, 8) + SUBSTRING(w.lock_token, 10, 4), 2) AS BIGINT) END, w.enqueued_at_ms) END AS since_ms,
+                ELSE COALESCE(CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), w.lock_token), 15, 1) = N'8'
+                     THEN CAST(TRY_CONVERT(VARBINARY(6), STUFF(LEFT(CONVERT(NVARCHAR(36), w.lock_token), 13), 9, 1, N''), 2) AS BIGINT) END, w.enqueued_at_ms) END AS since_ms,
            CASE WHEN w.lock_token IS NOT NULL OR w.not_before_ms > c.now_ms THEN w.not_before_ms END AS until_ms,
            w.attempt_count, w.activity_id AS scheduled_by_event_id
     FROM   [$(schema)].worker_queue AS w
@@ -59,10 +59,10 @@ FROM
                                                            WHERE  o.lane = l.lane
                                                              AND  o.lock_token IS NOT NULL) THEN N'version_without_runtime'
                 ELSE N'not_taken' END,
-           CASE WHEN l.lock_token IS NOT NULL THEN RIGHT(l.lock_token, 12) END,
+           CASE WHEN l.lock_token IS NOT NULL THEN LOWER(RIGHT(CONVERT(NVARCHAR(36), l.lock_token), 12)) END,
            CASE WHEN l.lock_token IS NULL THEN l.not_before_ms
-                ELSE COALESCE(CASE WHEN SUBSTRING(l.lock_token, 15, 1) = N'8'
-                     THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(l.lock_token, 1, 8) + SUBSTRING(l.lock_token, 10, 4), 2) AS BIGINT) END, l.not_before_ms) END,
+                ELSE COALESCE(CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), l.lock_token), 15, 1) = N'8'
+                     THEN CAST(TRY_CONVERT(VARBINARY(6), STUFF(LEFT(CONVERT(NVARCHAR(36), l.lock_token), 13), 9, 1, N''), 2) AS BIGINT) END, l.not_before_ms) END,
            CASE WHEN l.lock_token IS NOT NULL THEN l.not_before_ms END,
            (SELECT MAX(q.attempt_count) FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id = l.instance_id), NULL
     FROM   [$(schema)].instance_locks AS l

@@ -23,16 +23,16 @@ SELECT h.worker_id,
                 THEN DATEADD(MILLISECOND, CAST(MAX(h.until_ms) % 86400000 AS INT), DATEADD(DAY, CAST(MAX(h.until_ms) / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS last_lease_until_utc
 FROM
 (
-    SELECT RIGHT(l.lock_token, 12) AS worker_id, CAST(NULL AS NVARCHAR(400)) AS session_owner,
+    SELECT LOWER(RIGHT(CONVERT(NVARCHAR(36), l.lock_token), 12)) AS worker_id, CAST(NULL AS NVARCHAR(400)) AS session_owner,
            1 AS turns, 0 AS activities, 0 AS sessions, l.not_before_ms AS until_ms,
-           CASE WHEN SUBSTRING(l.lock_token, 15, 1) = N'8'
-                     THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(l.lock_token, 1, 8) + SUBSTRING(l.lock_token, 10, 4), 2) AS BIGINT) END AS claimed_ms
+           CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), l.lock_token), 15, 1) = N'8'
+                     THEN CAST(TRY_CONVERT(VARBINARY(6), STUFF(LEFT(CONVERT(NVARCHAR(36), l.lock_token), 13), 9, 1, N''), 2) AS BIGINT) END AS claimed_ms
     FROM   [$(schema)].instance_locks AS l
     WHERE  l.lock_token IS NOT NULL
     UNION ALL
-    SELECT RIGHT(w.lock_token, 12), NULL, 0, 1, 0, w.not_before_ms,
-           CASE WHEN SUBSTRING(w.lock_token, 15, 1) = N'8'
-                     THEN CAST(TRY_CONVERT(VARBINARY(6), SUBSTRING(w.lock_token, 1, 8) + SUBSTRING(w.lock_token, 10, 4), 2) AS BIGINT) END
+    SELECT LOWER(RIGHT(CONVERT(NVARCHAR(36), w.lock_token), 12)), NULL, 0, 1, 0, w.not_before_ms,
+           CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), w.lock_token), 15, 1) = N'8'
+                     THEN CAST(TRY_CONVERT(VARBINARY(6), STUFF(LEFT(CONVERT(NVARCHAR(36), w.lock_token), 13), 9, 1, N''), 2) AS BIGINT) END
     FROM   [$(schema)].worker_queue AS w
     WHERE  w.lock_token IS NOT NULL
     UNION ALL

@@ -64,7 +64,7 @@ const WAITING_INSTANCES: &str = "
     INSERT INTO [$(schema)].instance_locks
         (instance_id, lane, not_before_ms, lock_token, pinned_version)
     SELECT CONCAT(N'waiting-', x.n), -1, 8000000000000000 + x.n,
-           CASE WHEN x.n % 2 = 0 THEN NULL ELSE N'held' END, -1
+           CASE WHEN x.n % 2 = 0 THEN NULL ELSE NEWID() END, -1
     FROM   $(numbers);
     INSERT INTO [$(schema)].orchestrator_queue
         (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
@@ -77,7 +77,7 @@ const WAITING_ITEMS: &str = "
         (instance_id, execution_id, activity_id, session_key, tag_key, not_before_ms,
          enqueued_at_ms, lock_token, attempt_count, payload)
     SELECT N'waiting', 1, x.n, N'', N'', 8000000000000000 + x.n, 0,
-           CASE WHEN x.n % 2 = 0 THEN NULL ELSE N'held' END, 0, N'{}'
+           CASE WHEN x.n % 2 = 0 THEN NULL ELSE NEWID() END, 0, N'{}'
     FROM   $(numbers);";
 
 fn assert_flat(what: &str, costs: &[u64]) {

@@ -270,3 +270,53 @@ async fn neighbours_of_a_locked_row_are_fetched_without_waiting() {
         holder.run("ROLLBACK TRANSACTION;").await.expect("released");
     }
 }
+
+/// What is not a token of ours is a lost lease, whatever it looks like, and no error of the server's: callers
+/// understand the former only. Letters in the other case are the same token.
+#[tokio::test]
+async fn tokens_that_are_none_are_lost_leases() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    create(&provider, "order").await;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let fetched = "EXEC [$(schema)].fetch_orchestration_item @lock_token = N'abcdefab-cdef-4abc-8def-abcdefabcdef', @lock_timeout_ms = 60000;";
+    session.run(fetched).await.expect("the turn is ready");
+    let real = "abcdefab-cdef-4abc-8def-abcdefabcdef:order";
+    let wrong = [
+        String::new(),
+        ":order".to_owned(),
+        "none".to_owned(),
+        "none of the thirty-six characters!!!:order".to_owned(),
+        real.replacen('a', "g", 1),
+        real.replacen('-', "", 1),
+        format!("{{{}", &real[1..]),
+        real.replace("order", "Order"),
+        real[..36].to_owned(),
+        "x".repeat(900),
+    ];
+    for (procedure, more, number) in [
+        ("ack_orchestration_item", ", @execution_id = 1", 51003),
+        ("abandon_orchestration_item", "", 51003),
+        ("renew_orchestration_item_lock", ", @extend_ms = 60000", 51003),
+        ("ack_work_item", "", 51004),
+        ("abandon_work_item", "", 51004),
+        ("renew_work_item_lock", ", @extend_ms = 60000", 51004),
+    ] {
+        for token in &wrong {
+            let call = format!("EXEC [$(schema)].{procedure} @lock_token = N'{token}'{more};");
+            assert_eq!(session.run(&call).await.err(), Some(number), "{call}");
+        }
+        let call = format!("EXEC [$(schema)].{procedure} @lock_token = NULL{more};");
+        assert_eq!(session.run(&call).await.err(), Some(number), "{call}");
+    }
+    let (token, instance) = real.split_at(36);
+    let renewal = format!(
+        "EXEC [$(schema)].renew_orchestration_item_lock @lock_token = N'{}{instance}', @extend_ms = 90000;",
+        token.to_uppercase()
+    );
+    session.run(&renewal).await.expect("the same token");
+}

@@ -90,7 +90,7 @@ fn assert_flat(what: &str, few: &[u64], many: &[u64]) {
 /// Timers of the future and instances that others hold, at the head of the queue.
 #[tokio::test]
 async fn instance_fetch_costs_the_same_behind_any_backlog() {
-    for (what, token) in [("timers", "NULL"), ("held instances", "N'somebody'")] {
+    for (what, token) in [("timers", "NULL"), ("held instances", "NEWID()")] {
         let mut measured = Vec::new();
         for rows in [FEW, MANY] {
             let bench = Bench::new().await;
@@ -223,7 +223,7 @@ async fn holders_find_their_rows_by_key() {
     let mut measured = Vec::new();
     for rows in [FEW, MANY] {
         let bench = Bench::new().await;
-        bench.instance_rows(rows, "N'somebody'").await;
+        bench.instance_rows(rows, "NEWID()").await;
         bench
             .work_rows(rows, "N''", "N''", "9000000000000 + i")
             .await;

@@ -55,6 +55,10 @@ async fn refusals_leave_nothing_open() {
         ("delete_instance @instance_id = N'nobody'".into(), 51007),
         ("get_execution_info @instance_id = N'order', @execution_id = 7".into(), 51008),
         ("fetch_work_item @lock_token = N'short', @lock_timeout_ms = 1".into(), 51013),
+        ("fetch_work_item @lock_token = NULL, @lock_timeout_ms = 1".into(), 51013),
+        ("fetch_work_item @lock_token = N'thirty-six characters but not a uuid', @lock_timeout_ms = 1".into(), 51013),
+        ("fetch_orchestration_item @lock_token = N'thirty-six characters but not a uuid', @lock_timeout_ms = 1".into(), 51013),
+        ("fetch_orchestration_item @lock_token = N'00000000-0000-0000-0000-000000000000 and more', @lock_timeout_ms = 1".into(), 51013),
     ];
     for (call, number) in &failing {
         for _ in 0..100 {
