@@ -301,7 +301,11 @@ async fn tokens_that_are_none_are_lost_leases() {
     for (procedure, more, number) in [
         ("ack_orchestration_item", ", @execution_id = 1", 51003),
         ("abandon_orchestration_item", "", 51003),
-        ("renew_orchestration_item_lock", ", @extend_ms = 60000", 51003),
+        (
+            "renew_orchestration_item_lock",
+            ", @extend_ms = 60000",
+            51003,
+        ),
         ("ack_work_item", "", 51004),
         ("abandon_work_item", "", 51004),
         ("renew_work_item_lock", ", @extend_ms = 60000", 51004),
