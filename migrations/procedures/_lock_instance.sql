@@ -1,9 +1,11 @@
 -- Locks an instance's row for the rest of the caller's transaction, and creates it if it is absent.
 --
 -- Callers   ack_orchestration_item, _delete_instances, both inside their transaction
--- Locks     instance_locks: one row by its key (update, or the new row)
+-- Locks     instance_locks: one row by its key (exclusive, or the new row)
 -- Throws    2627 when another caller created the row at the same moment; the caller rolls back and
 --           starts again, and then finds the row
+--
+-- Exclusive from the start, because those who post messages share the row: see _post_message.
 --
 -- One row at a time on purpose. A caller that needs several takes them one by one in the order of
 -- their ids; a statement over all of them would leave the order to the plan. A row that is absent is
@@ -19,7 +21,7 @@ BEGIN
 
     SELECT @lane = l.lane
     FROM   [$(schema)].instance_locks AS l
-           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+           WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
     IF @lane IS NULL

@@ -1,7 +1,7 @@
 -- Gives a turn back: its messages return to the queue, after the delay if one is given.
 --
 -- Callers   Provider::abandon_orchestration_item; fetch_orchestration_item, when it cannot read the turn
--- Locks     instance_locks: the instance's row, then orchestrator_queue: the turn's messages
+-- Locks     instance_locks: the instance's row (exclusive, see _post_message), then orchestrator_queue: the turn's messages
 -- Throws    51000 called inside a transaction
 --           51003 the token is not the instance's: unknown, acknowledged or taken over
 --
@@ -30,7 +30,7 @@ BEGIN
 
     SELECT @lease_end_ms = l.not_before_ms
     FROM   [$(schema)].instance_locks AS l
-           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+           WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 

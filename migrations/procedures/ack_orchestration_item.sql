@@ -14,7 +14,7 @@
 --           51006 an event with this id is already stored; the lease is still held
 --
 -- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be
--- taken over in between. Two turns that send to each other ask for the same two rows in the same
+-- taken over in between, and no message comes in unseen: see _post_message. Two turns that send to each other ask for the same two rows in the same
 -- order and cannot deadlock. Everything is a step over sets; the cost follows the size of the delta.
 --
 -- @process_id is the provider that remembers the history from now on. It is told how far the history
@@ -141,7 +141,7 @@ BEGIN
 
     SELECT @lease_end_ms = l.not_before_ms
     FROM   [$(schema)].instance_locks AS l
-           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+           WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 

@@ -10,6 +10,9 @@
 -- The completion is posted first because instance_locks comes first in the common order; a lost
 -- lease undoes it. Repeating the call after an unknown outcome is harmless: if the first one was
 -- committed, the row is gone and 51004 says so.
+--
+-- Completions for one instance share its row, and wait for nothing that somebody who wants the row alone could have:
+-- the item is the caller's by its lease, and whoever cancels it has the instance's row first.
 CREATE OR ALTER PROCEDURE [$(schema)].ack_work_item
     @lock_token  NVARCHAR(1000),
     @instance_id NVARCHAR(4000) = NULL,
@@ -31,46 +34,53 @@ BEGIN
 
     DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
-            @session_key NVARCHAR(400), @lease_end_ms BIGINT, @now_ms BIGINT, @done BIT = 0;
+            @session_key NVARCHAR(400), @lease_end_ms BIGINT, @now_ms BIGINT, @attempt INT = 0,
+            @posted BIT = 0, @done BIT = 0;
 
     WHILE @done = 0
     BEGIN
         BEGIN TRY
+            SET @attempt = @attempt + 1;
             BEGIN TRANSACTION;
 
             IF @payload IS NOT NULL
             BEGIN
-                EXEC [$(schema)]._post_message @instance_id = @instance_id, @kind = @kind, @payload = @payload;
+                EXEC [$(schema)]._post_message
+                    @instance_id = @instance_id, @kind = @kind, @payload = @payload, @attempt = @attempt,
+                    @posted = @posted OUTPUT;
             END;
 
-            SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
-            FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-            WHERE  q.work_id = @work_id
-              AND  q.lock_token = @token;
-
-            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-
-            IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
+            IF @payload IS NULL OR @posted = 1
             BEGIN
-                THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
-            END;
+                SELECT @lease_end_ms = q.not_before_ms, @session_key = q.session_key
+                FROM   [$(schema)].worker_queue AS q
+                       WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                WHERE  q.work_id = @work_id
+                  AND  q.lock_token = @token;
 
-            DELETE q
-            FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
-            WHERE  work_id = @work_id;
+                SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
-            IF @session_key <> N''
-            BEGIN
-                UPDATE s
-                SET    last_activity_ms = @now_ms
-                FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
-                WHERE  session_key = @session_key
-                  AND  locked_until_ms > @now_ms;
+                IF @lease_end_ms IS NULL OR @lease_end_ms <= @now_ms
+                BEGIN
+                    THROW 51004, N'work item lease is no longer held: cancelled, acknowledged, expired or taken over', 1;
+                END;
+
+                DELETE q
+                FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
+                WHERE  work_id = @work_id;
+
+                IF @session_key <> N''
+                BEGIN
+                    UPDATE s
+                    SET    last_activity_ms = @now_ms
+                    FROM   [$(schema)].sessions AS s WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK)
+                    WHERE  session_key = @session_key
+                      AND  locked_until_ms > @now_ms;
+                END;
+                SET @done = 1;
             END;
 
             COMMIT TRANSACTION;
-            SET @done = 1;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0

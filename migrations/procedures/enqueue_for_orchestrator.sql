@@ -1,7 +1,7 @@
 -- Puts a message for an instance into the queue, visible after the delay.
 --
 -- Callers   Provider::enqueue_for_orchestrator, cancel_instance, raise_event
--- Locks     instance_locks: the instance's row, then orchestrator_queue: the new row
+-- Locks     instance_locks: the instance's row, then orchestrator_queue: the new row, both through _post_message
 -- Throws    51000 called inside a transaction
 --           51001, 51002 instance id unusable
 --
@@ -26,17 +26,17 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    DECLARE @done BIT = 0;
+    DECLARE @attempt INT = 0, @posted BIT = 0;
 
-    WHILE @done = 0
+    WHILE @posted = 0
     BEGIN
         BEGIN TRY
+            SET @attempt = @attempt + 1;
             BEGIN TRANSACTION;
             EXEC [$(schema)]._post_message
-                @instance_id = @instance_id, @kind = @kind, @payload = @payload,
-                @delay_ms = @delay_ms, @visible_at_ms = @visible_at_ms;
+                @instance_id = @instance_id, @kind = @kind, @payload = @payload, @attempt = @attempt,
+                @posted = @posted OUTPUT, @delay_ms = @delay_ms, @visible_at_ms = @visible_at_ms;
             COMMIT TRANSACTION;
-            SET @done = 1;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0

@@ -1,7 +1,7 @@
 -- Leases the instance that has been ready longest and returns its turn.
 --
 -- Callers   Provider::fetch_orchestration_item
--- Locks     instance_locks: one row (update, found by ix_instance_locks_ready), then
+-- Locks     instance_locks: one row (update, then exclusive; found by ix_instance_locks_ready), then
 --           orchestrator_queue: the instance's visible messages; both again through
 --           abandon_orchestration_item when the turn cannot be read
 -- Order     instances and history are read before orchestrator_queue is written; these reads keep
@@ -19,6 +19,10 @@
 -- candidate is merely being touched (a message is arriving), and it is waited for, by its key and
 -- holding nothing else, for a moment; then the search starts again. So a row that somebody keeps locked
 -- for long does not hide what becomes ready behind it.
+--
+-- A claim does not step over a row that only posters share (see _post_message), or a stream of messages would
+-- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
+-- waits for those who came before it: each of them is about to commit, and wants nothing that a claim holds.
 --
 -- Messages of an instance that never started: QueueMessages are dropped, anything else stays and
 -- the row is parked until another message arrives for it.
@@ -123,6 +127,12 @@ BEGIN
 
             IF @instance_id IS NOT NULL
             BEGIN
+                -- The row is the caller's alone from here on, and no message in flight is missed.
+                UPDATE l
+                SET    lock_token = @token
+                FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
+                WHERE  instance_id = @instance_id;
+
                 SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
                 EXEC [$(schema)]._find_execution
                     @instance_id = @instance_id, @now_ms = @now_ms,
@@ -142,8 +152,7 @@ BEGIN
                     IF @@ROWCOUNT > 0
                     BEGIN
                         UPDATE l
-                        SET    lock_token = @token,
-                               not_before_ms = @now_ms + @lock_timeout_ms
+                        SET    not_before_ms = @now_ms + @lock_timeout_ms
                         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;
                         SET @found = 1;

@@ -1,7 +1,7 @@
 -- Deletes old messages for instances that were never started.
 --
 -- Callers   a DBA, the command-line tool; not the runtime
--- Locks     instance_locks: one row at a time (update), then orchestrator_queue: its messages
+-- Locks     instance_locks: one row at a time (exclusive, see _post_message), then orchestrator_queue: its messages
 -- Order     instances and history are read before orchestrator_queue is written; these reads keep no
 --           locks, and the row of instance_locks already keeps every writer out
 -- Throws    51000 called inside a transaction
@@ -63,7 +63,7 @@ BEGIN
             SET @is_free = 0;
             SELECT @is_free = CASE WHEN l.lock_token IS NULL THEN 1 ELSE 0 END
             FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                   WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
             WHERE  l.instance_id = @instance_id;
 
             IF @is_free = 1

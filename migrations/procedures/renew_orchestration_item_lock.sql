@@ -1,7 +1,7 @@
 -- Extends the lease on an instance the caller still holds.
 --
 -- Callers   Provider::renew_orchestration_item_lock
--- Locks     instance_locks: the instance's row
+-- Locks     instance_locks: the instance's row (exclusive, so that no wait for those who share it follows the clock)
 -- Throws    51000 called inside a transaction
 --           51003 the lease is lost: token unknown, acknowledged, taken over or expired
 --
@@ -28,7 +28,7 @@ BEGIN
 
     SELECT @lease_end_ms = l.not_before_ms
     FROM   [$(schema)].instance_locks AS l
-           WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+           WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
       AND  l.lock_token = @token;
 
