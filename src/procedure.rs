@@ -110,10 +110,11 @@ impl<'a> Call<'a> {
         self.int(name, millis(value))
     }
 
-    fn command(&self, schema: &str) -> Command<'a> {
+    /// The request borrows what the call has: a payload is copied by no attempt, be it the first or a later one.
+    fn command(&self, schema: &str) -> Command<'_> {
         let mut command = Command::new(format!("{schema}.[{}]", self.procedure));
         for (name, value) in &self.parameters {
-            command.bind_param(*name, Parameter(value.clone()));
+            command.bind_param(*name, Parameter(borrowed(value)));
         }
         command
     }
@@ -130,6 +131,14 @@ pub(crate) fn millis(value: Duration) -> i64 {
         1
     } else {
         millis
+    }
+}
+
+/// The same value without its text; values of other types are small and copied.
+fn borrowed<'c>(value: &'c ColumnData<'_>) -> ColumnData<'c> {
+    match value {
+        ColumnData::String(Some(text)) => ColumnData::String(Some(Cow::Borrowed(text.as_ref()))),
+        other => other.clone(),
     }
 }
 
@@ -426,6 +435,24 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A payload of megabytes must not be in memory once more for every attempt.
+    #[test]
+    fn requests_borrow_texts() {
+        let call = Call::settle("ack_work_item", Retry::read()).text("@payload", "x".repeat(10));
+        let (_, kept) = &call.parameters[0];
+        let ColumnData::String(Some(kept)) = kept else {
+            panic!("{kept:?} is no text");
+        };
+        for _attempt in 0..2 {
+            match borrowed(&call.parameters[0].1) {
+                ColumnData::String(Some(Cow::Borrowed(sent))) => {
+                    assert_eq!(sent.as_ptr(), kept.as_ptr());
+                }
+                other => panic!("{other:?} is a copy"),
+            }
+        }
+    }
 
     #[test]
     fn durations_saturate_and_never_vanish() {

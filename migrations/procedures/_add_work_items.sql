@@ -13,10 +13,10 @@ BEGIN
 
     INSERT INTO [$(schema)].worker_queue WITH (ROWLOCK)
         (instance_id, execution_id, activity_id, session_key, tag_key, not_before_ms, enqueued_at_ms,
-         lock_token, attempt_count, payload)
+         attempt_count, payload)
     SELECT j.instance_id, j.execution_id, j.activity_id,
            COALESCE(N'[' + j.session_id + N']', N''), COALESCE(N'[' + j.tag + N']', N''),
-           @now_ms, @now_ms, NULL, 0, j.payload
+           @now_ms, @now_ms, 0, j.payload
     FROM   OPENJSON(@worker_items)
            WITH (ord BIGINT '$.ord', instance_id NVARCHAR(400) '$.instance_id', execution_id BIGINT '$.execution_id',
                  activity_id BIGINT '$.activity_id', session_id NVARCHAR(398) '$.session_id',

@@ -27,7 +27,7 @@ BEGIN
     IF @lane IS NULL
     BEGIN
         INSERT INTO [$(schema)].instance_locks WITH (ROWLOCK)
-            (instance_id, lane, not_before_ms, lock_token, pinned_version)
-        VALUES (@instance_id, -2, 9223372036854775807, NULL, -1);
+            (instance_id, lane, not_before_ms, pinned_version)
+        VALUES (@instance_id, -2, 9223372036854775807, -1);
     END;
 END;

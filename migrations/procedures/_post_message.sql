@@ -73,8 +73,8 @@ BEGIN
     IF @ready_ms IS NULL
     BEGIN
         INSERT INTO [$(schema)].instance_locks WITH (ROWLOCK)
-            (instance_id, lane, not_before_ms, lock_token, pinned_version)
-        VALUES (@instance_id, -1, @visible_ms, NULL, -1);
+            (instance_id, lane, not_before_ms, pinned_version)
+        VALUES (@instance_id, -1, @visible_ms, -1);
     END
     ELSE IF @in_time = 0
     BEGIN
@@ -86,8 +86,8 @@ BEGIN
     END;
 
     INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK)
-        (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
-    VALUES (@instance_id, @visible_ms, @kind, NULL, 0, @payload);
+        (instance_id, visible_at_ms, kind, attempt_count, payload)
+    VALUES (@instance_id, @visible_ms, @kind, 0, @payload);
 
     SET @posted = 1;
 END;

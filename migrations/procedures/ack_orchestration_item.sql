@@ -180,9 +180,9 @@ BEGIN
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK) (instance_id, visible_at_ms, kind, lock_token, attempt_count, payload)
+        INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK) (instance_id, visible_at_ms, kind, attempt_count, payload)
         SELECT j.instance_id, CASE WHEN j.visible_at_ms > @now_ms THEN j.visible_at_ms ELSE @now_ms END,
-               j.kind, NULL, 0, j.payload
+               j.kind, 0, j.payload
         FROM   OPENJSON(@orchestrator_items)
                WITH (ord BIGINT '$.ord', instance_id NVARCHAR(400) '$.instance_id', kind NVARCHAR(100) '$.kind',
                      visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j

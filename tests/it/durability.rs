@@ -1,5 +1,7 @@
 //! Claims need no durable commit: what a crash forgets of them is a lease that has ended.
 
+use std::time::Duration;
+
 use duroxide::providers::Provider;
 use mssql_embedded::Server;
 
@@ -175,5 +177,70 @@ async fn one_activity_orchestration_waits_for_four_flushes() {
             flushes,
             "allowed: {allowed}"
         );
+    }
+}
+
+/// How many completions of activities of one instance arrive at once.
+const COMPLETIONS: u64 = 48;
+
+/// Completions for one instance become durable together: they share the instance's row, whether it is idle
+/// when they come or held by a turn, and none of them is lost.
+#[tokio::test]
+async fn completions_for_one_instance_share_flushes() {
+    for (in_a_turn, snapshot_reads) in [(false, false), (true, false), (false, true), (true, true)]
+    {
+        let builder = Server::builder().read_committed_snapshot(snapshot_reads);
+        let server = builder.start().expect("the embedded server starts");
+        let schema = TestSchema::at(server.connection_string());
+        let builder = schema.builder().pool_max(24).wait_for_work(false);
+        let provider = builder.build().await.expect("the provider starts");
+        create(&provider, "order").await;
+        let mut held = Vec::new();
+        for id in 0..COMPLETIONS {
+            let work = activity("order", id + 2, "");
+            provider.enqueue_for_worker(work).await.unwrap();
+            let (_, token, _) = fetch_work(&provider).await.expect("the activity");
+            held.push((id + 2, token));
+        }
+        let mut turn = None;
+        if in_a_turn {
+            let message = start("order");
+            provider
+                .enqueue_for_orchestrator(message, None)
+                .await
+                .unwrap();
+            turn = fetch(&provider).await;
+        }
+        server
+            .controls()
+            .set_commit_latency(Duration::from_millis(20));
+        let before = server.controls().flushes();
+        let acks = held
+            .iter()
+            .map(|(id, token)| provider.ack_work_item(token, Some(completed("order", *id, ""))));
+        for ack in futures_util::future::join_all(acks).await {
+            ack.expect("the completion is posted");
+        }
+        let flushes = server.controls().flushes() - before;
+        server.controls().set_commit_latency(Duration::ZERO);
+        println!(
+            "{COMPLETIONS} completions, in a turn: {in_a_turn}, snapshot reads: {snapshot_reads}: {flushes} flushes"
+        );
+        assert!(flushes * 4 <= COMPLETIONS, "{flushes} flushes");
+
+        if let Some((_, token, _)) = turn {
+            let ack = provider.ack_orchestration_item(
+                &token,
+                1,
+                vec![],
+                vec![],
+                vec![],
+                metadata(),
+                vec![],
+            );
+            ack.await.unwrap();
+        }
+        let (item, ..) = fetch(&provider).await.expect("the completions are ready");
+        assert_eq!(item.messages.len() as u64, COMPLETIONS);
     }
 }

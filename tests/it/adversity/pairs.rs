@@ -31,6 +31,11 @@ pub(super) fn post(instance: &str, payload: &str) -> String {
     )
 }
 
+/// A message for the instance `i` that cannot start it.
+fn orphan(kind: &str, payload: &str) -> String {
+    post("i", payload).replace("StartOrchestration", kind)
+}
+
 pub(super) fn fetch(name: &str) -> String {
     format!(
         "fetch_orchestration_item @lock_token = N'{}', {LEASE}",
@@ -260,6 +265,26 @@ fn pairs() -> Vec<Pair> {
             ..pair("session clean-up/claim",
             [leased(Some("s")), vec!["ack_work_item @lock_token = N'$(work)'".to_owned(), enqueue_work(2, Some("s"))]].concat(),
             call("cleanup_orphaned_sessions".to_owned()), late(fetch_work("bb", "w2")))
+        },
+        // Those who post share the instance's row with each other, and with nobody else.
+        pair("enqueue/enqueue of a ready instance", vec![post("i", "m1")], call(post("i", "m2")), call(post("i", "m3"))),
+        pair("enqueue/enqueue during a turn", turn(), call(post("i", "m2")), call(post("i", "m3"))),
+        pair("enqueue/enqueue of an idle instance", ended(), call(post("i", "m2")), call(post("i", "m3"))),
+        pair("delayed enqueue/enqueue", ended(), call(format!("{}, @delay_ms = 60000", post("i", "m2"))), call(post("i", "m3"))),
+        pair("worker ack/enqueue of a ready instance", [leased(None), vec![post("i", "m1")]].concat(), work_ack(), call(post("i", "m2"))),
+        pair("worker ack/enqueue during a turn", [leased(Some("s")), turn()].concat(), work_ack(), call(post("i", "m2"))),
+        pair("fetch/worker ack", [leased(None), vec![post("i", "m1")]].concat(), call(fetch("aa")), work_ack()),
+        pair("ack/worker ack", [leased(Some("s")), turn()].concat(), busy_turn(), work_ack()),
+        pair("abandon/enqueue", turn(), abandon(), call(post("i", "m2"))),
+        pair("renew/enqueue", turn(), renew(), call(post("i", "m2"))),
+        pair("takeover/enqueue", turn(), late(fetch("bb")), call(post("i", "m2"))),
+        pair("orphan fetch/enqueue", vec![orphan("QueueMessage", "q1")], call(fetch("aa")), call(post("i", "m2"))),
+        pair("orphan fetch/orphan enqueue", vec![orphan("QueueMessage", "q1")], call(fetch("aa")), call(orphan("QueueMessage", "q2"))),
+        pair("parking fetch/enqueue", vec![orphan("CancelInstance", "q1")], call(fetch("aa")), call(post("i", "m2"))),
+        Pair {
+            idle: Duration::from_secs(5),
+            ..pair("orphan purge/enqueue", vec![orphan("CancelInstance", "q1")],
+                call("purge_orphan_messages @older_than_ms = 1000".to_owned()), call(post("i", "m2")))
         },
         pair("purge/fetch", [ended(), vec![post("i", "m2")]].concat(), call("delete_instance_bulk".to_owned()), call(fetch("bb"))),
         pair("purge/enqueue", ended(), call("delete_instance_bulk".to_owned()), call(post("i", "m2"))),

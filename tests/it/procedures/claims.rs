@@ -195,7 +195,13 @@ async fn empty_fetch_tells_when_the_next_row_becomes_ready() {
 /// that there is no work, because there is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fetch_waits_for_a_ready_instance_that_is_being_written_to() {
-    for reads in [SnapshotReads::Off, SnapshotReads::On] {
+    // The first attempt shares the row, the fourth has it alone.
+    for (reads, attempt) in [
+        (SnapshotReads::Off, 1),
+        (SnapshotReads::On, 1),
+        (SnapshotReads::Off, 4),
+        (SnapshotReads::On, 4),
+    ] {
         let schema = TestSchema::on(reads);
         let provider = std::sync::Arc::new(schema.provider().await);
         create(&*provider, "order").await;
@@ -206,7 +212,7 @@ async fn fetch_waits_for_a_ready_instance_that_is_being_written_to() {
 
         let mut writer = Session::open(&schema).await;
         writer
-            .run("BEGIN TRANSACTION; EXEC [$(schema)]._post_message @instance_id = N'order', @kind = N'ExternalRaised', @payload = N'{}';")
+            .run(&format!("BEGIN TRANSACTION; DECLARE @posted BIT; EXEC [$(schema)]._post_message @instance_id = N'order', @kind = N'ExternalRaised', @payload = N'{{}}', @attempt = {attempt}, @posted = @posted OUTPUT;"))
             .await
             .unwrap();
         let fetcher = tokio::spawn({

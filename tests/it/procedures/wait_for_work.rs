@@ -66,9 +66,9 @@ async fn only_versions_that_are_asked_for_are_seen() {
     let put = |lane: i64| {
         format!(
             "DELETE FROM [$(schema)].instance_locks;
-             INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, lock_token, pinned_version)
-             VALUES (N'waits', -1, 9000000000000000, NULL, -1), (N'low', 1, 9000000000000000, NULL, 1),
-                    (N'idle', -2, 0, NULL, -1), (N'order', {lane}, 0, NULL, {lane});"
+             INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, pinned_version)
+             VALUES (N'waits', -1, 9000000000000000, -1), (N'low', 1, 9000000000000000, 1),
+                    (N'idle', -2, 0, -1), (N'order', {lane}, 0, {lane});"
         )
     };
     for (lane, bounded, all) in [
