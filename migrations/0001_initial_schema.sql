@@ -90,6 +90,13 @@ GO
 ALTER TABLE [$(schema)].orchestrator_queue SET (LOCK_ESCALATION = DISABLE);
 GO
 
+-- For get_queue_depths alone: the messages without what they carry. It lies by instance like the table itself, so
+-- that enqueuers do not meet at its end, and the token is included, not a key: a claim changes the entry in place.
+CREATE INDEX ix_orchestrator_queue_depth
+    ON [$(schema)].orchestrator_queue (instance_id) INCLUDE (lock_token)
+    WITH (STATISTICS_NORECOMPUTE = ON);
+GO
+
 -- status is that of the current execution, kept here so that lists and counts need no join.
 CREATE TABLE [$(schema)].instances
 (
@@ -118,6 +125,11 @@ GO
 -- it had the entry would meet a writer, who has the row and wants the entry.
 CREATE INDEX ix_instances_status
     ON [$(schema)].instances (status, created_at_ms) INCLUDE (parent_instance_id, current_execution_id);
+GO
+
+-- For the list of all instances: no instance ever changes its place here.
+CREATE INDEX ix_instances_created
+    ON [$(schema)].instances (created_at_ms);
 GO
 
 -- For purges: the roots of a status, oldest first. Children of parents that still run have ended too,
@@ -286,4 +298,29 @@ GO
 CREATE INDEX ix_sessions_owner
     ON [$(schema)].sessions (owner_id, locked_until_ms)
     WITH (STATISTICS_NORECOMPUTE = ON);
+GO
+
+-- The last counts of get_queue_depths and get_system_metrics, when there was much to count: one row for each
+-- of the two questions, and NULL in the columns of the other one.
+--   counted_at_ms      when they were counted; 0: never
+--   counting_until_ms  until then somebody is counting them anew, and the others are content with these
+CREATE TABLE [$(schema)].metrics_cache
+(
+    question            NVARCHAR(50) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    counted_at_ms       BIGINT NOT NULL,
+    counting_until_ms   BIGINT NOT NULL,
+    orchestrator_queue  BIGINT NULL,
+    worker_queue        BIGINT NULL,
+    total_instances     BIGINT NULL,
+    total_executions    BIGINT NULL,
+    running_instances   BIGINT NULL,
+    completed_instances BIGINT NULL,
+    failed_instances    BIGINT NULL,
+    total_events        BIGINT NULL,
+    CONSTRAINT pk_metrics_cache PRIMARY KEY CLUSTERED (question)
+);
+GO
+
+INSERT INTO [$(schema)].metrics_cache (question, counted_at_ms, counting_until_ms)
+VALUES (N'get_queue_depths', 0, 0), (N'get_system_metrics', 0, 0);
 GO

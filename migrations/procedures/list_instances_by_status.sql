@@ -4,9 +4,10 @@
 -- Locks     none kept
 -- Throws    nothing
 --
--- The index of states has all that is needed: a reader that went on to the row while it had the entry
--- would meet a writer, who has the row and wants the entry. An instance that is deleted and made again
--- during the search may be met at two places; it is listed once.
+-- In the order of the index of states, backwards: nothing is sorted. The index has all that is needed: a reader
+-- that went on to the row while it had the entry would meet a writer, who has the row and wants the entry. An
+-- instance that is deleted and made again during the search comes back before where the search has come to, so
+-- that none is met at two places.
 CREATE OR ALTER PROCEDURE [$(schema)].list_instances_by_status
     @status NVARCHAR(100)
 AS
@@ -17,6 +18,5 @@ BEGIN
     SELECT i.instance_id
     FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), FORCESEEK, ROWLOCK)
     WHERE  i.status = @status
-    GROUP BY i.instance_id
-    ORDER BY MAX(i.created_at_ms) DESC, i.instance_id;
+    ORDER BY i.created_at_ms DESC, i.instance_id DESC;
 END;

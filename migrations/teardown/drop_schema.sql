@@ -95,6 +95,7 @@ DROP VIEW IF EXISTS [$(schema)].v_waiting;
 DROP VIEW IF EXISTS [$(schema)].v_workers;
 DROP VIEW IF EXISTS [$(schema)]._v_open_subscriptions;
 
+DROP TABLE IF EXISTS [$(schema)].metrics_cache;
 DROP TABLE IF EXISTS [$(schema)].sessions;
 DROP TABLE IF EXISTS [$(schema)].worker_queue;
 DROP TABLE IF EXISTS [$(schema)].session_lanes;

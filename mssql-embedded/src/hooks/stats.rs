@@ -7,6 +7,8 @@ pub struct Stats {
     pub rows_read: u64,
     /// Deleted index entries passed over that had not been cleaned up.
     pub ghosts_read: u64,
+    /// Rows put in order, where no index had them in the order asked for.
+    pub rows_sorted: u64,
     /// Rows inserted, updated and deleted.
     pub rows_written: u64,
     /// Locks acquired.
@@ -22,6 +24,7 @@ impl Stats {
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.ghosts_read += other.ghosts_read;
+        self.rows_sorted += other.rows_sorted;
         self.rows_written += other.rows_written;
         self.locks_taken += other.locks_taken;
         self.lock_waits += other.lock_waits;
@@ -34,6 +37,7 @@ impl Stats {
         Self {
             rows_read: self.rows_read - earlier.rows_read,
             ghosts_read: self.ghosts_read - earlier.ghosts_read,
+            rows_sorted: self.rows_sorted - earlier.rows_sorted,
             rows_written: self.rows_written - earlier.rows_written,
             locks_taken: self.locks_taken - earlier.locks_taken,
             lock_waits: self.lock_waits - earlier.lock_waits,

@@ -2,6 +2,7 @@
 
 mod claims;
 mod cost;
+mod counting;
 mod deadlocks;
 mod deletion;
 mod hazards;

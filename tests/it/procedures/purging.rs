@@ -8,7 +8,7 @@ use super::Session;
 use crate::support::database::{TestSchema, own_server};
 
 /// The numbers from 0 to 9,999.
-const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
+pub(super) const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
       FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS a(d)
       CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS b(d)
       CROSS JOIN (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS c(d)
@@ -16,7 +16,7 @@ const NUMBERS: &str = "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
 
 /// Instances `from` to `to`, created and completed in the order of their numbers, each with one
 /// execution of one event. `columns` are parent and status.
-fn instances(prefix: &str, from: u32, to: u32, columns: &str) -> String {
+pub(super) fn instances(prefix: &str, from: u32, to: u32, columns: &str) -> String {
     let range = format!("FROM {NUMBERS} WHERE x.n >= {from} AND x.n < {to}");
     let id = format!("CONCAT(N'{prefix}', x.n)");
     format!(
@@ -29,13 +29,13 @@ fn instances(prefix: &str, from: u32, to: u32, columns: &str) -> String {
     )
 }
 
-struct Setup {
-    session: Session,
-    schema: TestSchema,
-    server: Server,
+pub(super) struct Setup {
+    pub(super) session: Session,
+    pub(super) schema: TestSchema,
+    pub(super) server: Server,
 }
 
-async fn setup() -> Setup {
+pub(super) async fn setup() -> Setup {
     let server = own_server();
     let schema = TestSchema::at(server.connection_string());
     drop(schema.provider().await);
@@ -48,7 +48,7 @@ async fn setup() -> Setup {
 
 impl Setup {
     /// Calls a procedure: the row it returns, and the rows it read.
-    async fn call(&mut self, procedure: &str, arguments: &str) -> (Row, u64) {
+    pub(super) async fn call(&mut self, procedure: &str, arguments: &str) -> (Row, u64) {
         let before = self.server.controls().counters();
         let call = format!("EXEC [$(schema)].{procedure} {arguments};");
         let mut sets = self.session.run(&call).await.expect("the call runs");
@@ -58,13 +58,13 @@ impl Setup {
     }
 
     /// Writes rows. The server itself does, so that no client gives up on a slow machine.
-    fn write(&self, batch: &str) {
+    pub(super) fn write(&self, batch: &str) {
         let batch = batch.replace("[$(schema)]", &self.schema.name().quoted());
         let result = self.server.controls().execute("master", &batch);
         result.expect("the rows are written");
     }
 
-    async fn exists(&mut self, instance: &str) -> bool {
+    pub(super) async fn exists(&mut self, instance: &str) -> bool {
         let sql = "SELECT COUNT(*) FROM [$(schema)].instances WHERE instance_id = ";
         self.session.number(&format!("{sql}N'{instance}';")).await == 1
     }

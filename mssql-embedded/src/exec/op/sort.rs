@@ -26,6 +26,7 @@ pub fn sorted(
         charge.add(key.len() + row_bytes(&env.rows[level]))?;
         rows.push((key, env.rows[level].clone()));
     }
+    env.stats.rows_sorted += rows.len() as u64;
     let rows = ordered(rows, |a, b| a.0.cmp(&b.0), &mut || env.tick())?;
     let rows = rows.into_iter().map(|(_, row)| row).collect();
     Ok(Rows::new(rows, 0, level).charged(charge))
