@@ -8,6 +8,7 @@ mod app_lock;
 mod cursor;
 mod errors;
 mod latch;
+mod log_bytes;
 mod requalify;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::acquire::{Acquired, Patience, RowLock};
 use super::tree::{Tree, entry_chain, row_chain};
-use super::{Access, errors};
+use super::{Access, errors, log_bytes};
 use crate::adversary::{Choices, Grain};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
@@ -34,6 +34,7 @@ pub fn insert(
     let mark = a.txn.undo_len();
     let written = insert_row(a, table, row, qualifies);
     end_writing(a);
+    count_transaction(a, mark);
     match written {
         Ok(locator) => {
             a.stats.rows_written += 1;
@@ -89,6 +90,7 @@ pub fn update_all(
     let rows = changes.len() as u64;
     let written = update_rows(a, table, changes, qualifies);
     end_writing(a);
+    count_transaction(a, mark);
     match written {
         Ok(locators) => {
             a.stats.rows_written += rows;
@@ -117,10 +119,18 @@ pub fn delete(
     let mark = a.txn.undo_len();
     let result = delete_row(a, table, locator, qualifies);
     end_writing(a);
+    count_transaction(a, mark);
     if result.is_err() {
         a.txn.undo_to(a.latch, mark);
     }
     result
+}
+
+/// The first write of a transaction brings the records of its beginning and its end.
+fn count_transaction(a: &mut Access<'_, '_>, undo_before: usize) {
+    if undo_before == 0 && a.txn.undo_len() > 0 {
+        a.stats.log_bytes += log_bytes::transaction();
+    }
 }
 
 /// Why a write failed.
@@ -193,6 +203,7 @@ fn put_row(
     a.latch
         .store
         .write_row(txn, table.id, locator, Some(Row::clone(row)));
+    a.stats.log_bytes += log_bytes::row(row);
     Ok(())
 }
 
@@ -214,6 +225,7 @@ fn put_entry(
     a.latch
         .store
         .write_entry(txn, (tree.table, tree.id), &key, Some(Key::clone(locator)));
+    a.stats.log_bytes += log_bytes::entry(&key);
     Ok(())
 }
 
@@ -390,6 +402,10 @@ fn leave_old_keys(
     let uprooted = clustered && encode_index_key(table, 0, old) != encode_index_key(table, 0, &new);
     let written = (!uprooted).then(|| Row::clone(&new));
     a.latch.store.write_row(a.txn, table.id, &locator, written);
+    a.stats.log_bytes += match uprooted {
+        true => log_bytes::row(old),
+        false => log_bytes::change(old, &new),
+    };
     let mut enter = Vec::new();
     for position in 0..table.indexes.len() {
         if table.indexes[position].clustered {
@@ -419,6 +435,7 @@ fn leave_old_keys(
             a.latch
                 .store
                 .write_entry(a.txn, (tree.table, tree.id), &key, None);
+            a.stats.log_bytes += log_bytes::entry(&key);
         }
         if goes_in {
             enter.push(position);
@@ -443,6 +460,7 @@ fn delete_row(
     };
     a.latch.store.write_row(a.txn, table.id, locator, None);
     a.stats.rows_written += 1;
+    a.stats.log_bytes += log_bytes::row(&old);
     for position in 0..table.indexes.len() {
         if belongs(table, position, &old, qualifies)? {
             let tree = Tree::index(table, &table.indexes[position]);
@@ -451,6 +469,7 @@ fn delete_row(
             a.latch
                 .store
                 .write_entry(a.txn, (tree.table, tree.id), &key, None);
+            a.stats.log_bytes += log_bytes::entry(&key);
         }
     }
     Ok(())

@@ -142,12 +142,13 @@ impl fmt::Display for Snapshot {
         let width = width.unwrap_or(0).max("procedure".len());
         writeln!(
             f,
-            "{:width$} {:>9} {:>11} {:>9} {:>11} {:>11} {:>9} {:>11} {:>12} {:>12} {:>11}",
+            "{:width$} {:>9} {:>11} {:>9} {:>11} {:>11} {:>11} {:>9} {:>11} {:>12} {:>12} {:>11}",
             "procedure",
             "calls",
             "rows read",
             "ghosts",
             "written",
+            "log bytes",
             "locks",
             "waits",
             "escalations",
@@ -158,11 +159,12 @@ impl fmt::Display for Snapshot {
         for (name, c) in &self.procedures {
             writeln!(
                 f,
-                "{name:width$} {:>9} {:>11} {:>9} {:>11} {:>11} {:>9} {:>11} {:>12} {:>12} {:>11.1}",
+                "{name:width$} {:>9} {:>11} {:>9} {:>11} {:>11} {:>11} {:>9} {:>11} {:>12} {:>12} {:>11.1}",
                 c.calls,
                 c.stats.rows_read,
                 c.stats.ghosts_read,
                 c.stats.rows_written,
+                c.stats.log_bytes,
                 c.stats.locks_taken,
                 c.stats.lock_waits,
                 c.stats.escalations,

@@ -11,6 +11,9 @@ pub struct Stats {
     pub rows_sorted: u64,
     /// Rows inserted, updated and deleted.
     pub rows_written: u64,
+    /// Bytes that SQL Server would write to its log, estimated from row images; also those of what is
+    /// rolled back.
+    pub log_bytes: u64,
     /// Locks acquired.
     pub locks_taken: u64,
     /// Lock requests that had to wait.
@@ -26,6 +29,7 @@ impl Stats {
         self.ghosts_read += other.ghosts_read;
         self.rows_sorted += other.rows_sorted;
         self.rows_written += other.rows_written;
+        self.log_bytes += other.log_bytes;
         self.locks_taken += other.locks_taken;
         self.lock_waits += other.lock_waits;
         self.escalations += other.escalations;
@@ -39,6 +43,7 @@ impl Stats {
             ghosts_read: self.ghosts_read - earlier.ghosts_read,
             rows_sorted: self.rows_sorted - earlier.rows_sorted,
             rows_written: self.rows_written - earlier.rows_written,
+            log_bytes: self.log_bytes - earlier.log_bytes,
             locks_taken: self.locks_taken - earlier.locks_taken,
             lock_waits: self.lock_waits - earlier.lock_waits,
             escalations: self.escalations - earlier.escalations,
