@@ -1,6 +1,7 @@
 //! Where the load goes: our provider on an embedded or a given server. The trait lets other providers
 //! be measured in the same way.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use duroxide_sql::{
     Error, MigrateError, MigrationPolicy, MssqlProvider, MssqlProviderBuilder, Polling,
 };
 use mssql_embedded::{Controls, Encryption, Server, Snapshot};
+use serde_json::Value;
 
 use crate::connection;
 use crate::proxy::Proxy;
@@ -40,6 +42,11 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Flushes of the log that commits have waited for, if the server can be asked.
+    fn flushes(&self) -> Option<u64> {
+        None
+    }
+
     /// Requests that the server has seen so far, if somebody counts them.
     fn requests(&self) -> Option<u64> {
         None
@@ -67,14 +74,12 @@ pub struct Target {
 /// Our provider, in a schema of its own that is dropped in the end.
 pub struct SqlBackend {
     url: String,
-    second_url: Option<String>,
+    second_url: String,
     schema: String,
-    keep_schema: bool,
-    pool_max: Option<u32>,
-    polling: Polling,
+    options: SqlOptions,
     proxy: Option<Proxy>,
     /// Only so that it lives as long as its clients.
-    _second_proxy: Option<Proxy>,
+    _second_proxy: Proxy,
     embedded: Option<Server>,
     target: String,
 }
@@ -96,6 +101,43 @@ pub struct SqlOptions {
     pub short_poll: bool,
     /// READ_COMMITTED_SNAPSHOT off in the embedded server.
     pub no_rcsi: bool,
+    /// What a durable commit waits for in the embedded server.
+    pub commit_latency: Option<Duration>,
+    /// Delayed durability is allowed in the embedded server.
+    pub delayed_durability: bool,
+    /// Other processes' work is asked for at intervals.
+    pub no_wait_for_work: bool,
+    /// Bytes of histories that the provider remembers.
+    pub history_cache: Option<usize>,
+    /// How long the start waits for a server that does not answer.
+    pub startup_timeout: Option<Duration>,
+}
+
+impl SqlOptions {
+    /// What makes runs alike or not, by name, for the report. No credentials, and nothing that differs
+    /// from run to run by itself.
+    #[must_use]
+    pub fn by_name(&self) -> BTreeMap<String, Value> {
+        let ms = |time: Option<Duration>| Value::from(time.unwrap_or_default().as_secs_f64() * 1e3);
+        let embedded = |value: Value| match self.url {
+            None => value,
+            Some(_) => Value::Null,
+        };
+        let named = [
+            ("pool_max", self.pool_max.into()),
+            ("short_poll", self.short_poll.into()),
+            ("wait_for_work", (!self.no_wait_for_work).into()),
+            ("history_cache_bytes", self.history_cache.into()),
+            ("snapshot_reads", embedded((!self.no_rcsi).into())),
+            ("commit_latency_ms", embedded(ms(self.commit_latency))),
+            (
+                "delayed_durability",
+                embedded(self.delayed_durability.into()),
+            ),
+        ];
+        let owned = named.map(|(name, value)| (name.to_owned(), value));
+        owned.into()
+    }
 }
 
 impl SqlBackend {
@@ -105,14 +147,10 @@ impl SqlBackend {
     ///
     /// When the embedded server does not start or the connection string names no server.
     pub fn start(options: SqlOptions) -> Result<Self> {
-        let (url, embedded) = match options.url {
-            Some(url) => (url, None),
+        let (url, embedded) = match &options.url {
+            Some(url) => (url.clone(), None),
             None => {
-                let server = Server::builder()
-                    .encryption(Encryption::Off)
-                    .read_committed_snapshot(!options.no_rcsi)
-                    .start()
-                    .context("the embedded server did not start")?;
+                let server = embedded(&options)?;
                 (server.connection_string(), Some(server))
             }
         };
@@ -131,23 +169,17 @@ impl SqlBackend {
             Some(proxy) => connection::through(&url, proxy.port())?,
             None => url,
         };
-        let schema = options.schema.unwrap_or_else(|| {
+        let schema = options.schema.clone().unwrap_or_else(|| {
             let id = uuid::Uuid::new_v4().simple().to_string();
             format!("sql_stress_{}", &id[..8])
         });
-        let polling = match options.short_poll {
-            true => Polling::Short,
-            false => Polling::default(),
-        };
         Ok(Self {
             url,
-            second_url: Some(second_url),
+            second_url,
             schema,
-            keep_schema: options.keep_schema,
-            pool_max: options.pool_max,
-            polling,
+            options,
             proxy,
-            _second_proxy: Some(second_proxy),
+            _second_proxy: second_proxy,
             embedded,
             target,
         })
@@ -166,13 +198,51 @@ impl SqlBackend {
     }
 
     fn builder(&self, url: &str) -> MssqlProviderBuilder {
-        let builder = MssqlProvider::builder(url)
+        let polling = match self.options.short_poll {
+            true => Polling::Short,
+            false => Polling::default(),
+        };
+        let mut builder = MssqlProvider::builder(url)
             .schema(self.schema.clone())
-            .polling(self.polling);
-        match self.pool_max {
-            Some(max) => builder.pool_max(max),
+            .polling(polling);
+        if self.options.no_wait_for_work {
+            builder = builder.wait_for_work(false);
+        }
+        if let Some(max) = self.options.pool_max {
+            builder = builder.pool_max(max);
+        }
+        if let Some(bytes) = self.options.history_cache {
+            builder = builder.history_cache_bytes(bytes);
+        }
+        match self.options.startup_timeout {
+            Some(timeout) => builder.startup_timeout(timeout),
             None => builder,
         }
+    }
+
+    /// What the server says of itself: the parts that make runs alike or not, by name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be reached or refuses the login.
+    pub async fn server_facts(&self) -> Result<BTreeMap<String, Value>> {
+        let operator = self.builder(&self.url).pool_min_idle(0).operator().await?;
+        let facts = operator.facts().await?;
+        let server = match &self.embedded {
+            Some(_) => format!("embedded {}", facts.product_version),
+            None => facts.product_version,
+        };
+        let mut named = BTreeMap::from([
+            ("server".to_owned(), Value::from(server)),
+            ("snapshot_reads".to_owned(), facts.snapshot_reads.into()),
+        ]);
+        if let Some(state) = facts.delayed_durability {
+            named.insert(
+                "delayed_durability".to_owned(),
+                (state != "DISABLED").into(),
+            );
+        }
+        Ok(named)
     }
 
     /// The tester drops its schema, so it must be nobody else's.
@@ -205,14 +275,12 @@ impl Backend for SqlBackend {
     }
 
     async fn open_second(&self) -> Result<Option<Arc<dyn Provider>>> {
-        match &self.second_url {
-            Some(url) => Ok(Some(Arc::new(self.builder(url).build().await?))),
-            None => Ok(None),
-        }
+        let second = self.builder(&self.second_url).build().await?;
+        Ok(Some(Arc::new(second)))
     }
 
     async fn close(&self) -> Result<()> {
-        if self.keep_schema {
+        if self.options.keep_schema {
             return Ok(());
         }
         let uninstall = self.builder(&self.url).uninstall().await;
@@ -221,6 +289,10 @@ impl Backend for SqlBackend {
 
     fn counters(&self) -> Option<Snapshot> {
         self.controls().map(|controls| controls.counters())
+    }
+
+    fn flushes(&self) -> Option<u64> {
+        self.controls().map(|controls| controls.flushes())
     }
 
     fn target(&self) -> Option<Target> {
@@ -239,4 +311,20 @@ impl Backend for SqlBackend {
             (None, None) => None,
         }
     }
+}
+
+fn embedded(options: &SqlOptions) -> Result<Server> {
+    let server = Server::builder()
+        .encryption(Encryption::Off)
+        .read_committed_snapshot(!options.no_rcsi)
+        .commit_latency(options.commit_latency.unwrap_or_default())
+        .start()
+        .context("the embedded server did not start")?;
+    if options.delayed_durability {
+        let allowed = server
+            .controls()
+            .allow_delayed_durability(EMBEDDED_DATABASE, true);
+        allowed.context("delayed durability cannot be allowed")?;
+    }
+    Ok(server)
 }

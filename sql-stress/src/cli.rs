@@ -14,7 +14,7 @@ use crate::settings::{Pair, Settings};
 #[derive(Debug, Parser)]
 #[command(name = "sql-stress", version, after_help = after_help())]
 pub struct Cli {
-    /// Scenarios to run, in this order; `all` for every one except soak and the drills, failover and kill
+    /// Scenarios to run, in this order; `all` for every one except soak, commits, cost and the drills, failover and kill
     #[arg(value_name = "SCENARIO", default_value = "fan-out")]
     pub scenarios: Vec<String>,
 
@@ -74,6 +74,14 @@ pub struct Cli {
     #[arg(long, value_parser = duration)]
     pub rtt: Option<Duration>,
 
+    /// What a durable commit waits for the log of the embedded server; others share the flush
+    #[arg(long, value_parser = duration, conflicts_with_all = ["url", "server"])]
+    pub commit_latency: Option<Duration>,
+
+    /// Allow delayed durability in the embedded server, which claims then use
+    #[arg(long, conflicts_with_all = ["url", "server"])]
+    pub delayed_durability: bool,
+
     /// Most connections the provider opens [default: the provider's]
     #[arg(long)]
     pub pool_max: Option<u32>,
@@ -82,6 +90,18 @@ pub struct Cli {
     #[arg(long)]
     pub short_poll: bool,
 
+    /// Do not wait in the database for the work of other processes
+    #[arg(long)]
+    pub no_wait_for_work: bool,
+
+    /// Bytes of histories that the provider remembers, such as 64m; 0 for none [default: the provider's]
+    #[arg(long, value_name = "BYTES", value_parser = bytes_or_none)]
+    pub history_cache: Option<usize>,
+
+    /// How long the start waits for a server that does not answer [default: the provider's]
+    #[arg(long, value_parser = duration)]
+    pub startup_timeout: Option<Duration>,
+
     /// Switch READ_COMMITTED_SNAPSHOT off in the embedded server
     #[arg(long)]
     pub no_rcsi: bool,
@@ -89,6 +109,10 @@ pub struct Cli {
     /// When an orchestration that has not ended counts as lost
     #[arg(long, value_parser = duration, default_value = "60s")]
     pub patience: Duration,
+
+    /// Run everything this many times, in turns, and show the one in the middle and the spread
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+    pub repeat: usize,
 
     /// Start of the random sequences
     #[arg(long, default_value_t = 1)]
@@ -102,9 +126,14 @@ pub struct Cli {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Print ratios to an earlier run's --json
+    /// Print ratios to an earlier run's --json, and what they mean
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
+
+    /// Exit code 1 when throughput, median, round trips, flushes or success are below this ratio to
+    /// --compare, such as 0.9, and not within noise
+    #[arg(long, value_name = "RATIO", requires = "compare", value_parser = limit)]
+    pub fail_below: Option<f64>,
 
     /// Work on a schema instead of loading one: what the kill scenario starts and kills
     #[arg(long, hide = true)]
@@ -137,6 +166,11 @@ impl SqlOptions {
             pool_max: cli.pool_max,
             short_poll: cli.short_poll,
             no_rcsi: cli.no_rcsi,
+            commit_latency: cli.commit_latency,
+            delayed_durability: cli.delayed_durability,
+            no_wait_for_work: cli.no_wait_for_work,
+            history_cache: cli.history_cache,
+            startup_timeout: cli.startup_timeout,
         })
     }
 }
@@ -155,6 +189,7 @@ impl Cli {
             sizes: self.sizes.clone(),
             samples: self.samples,
             patience: self.patience,
+            commit_latency: self.commit_latency,
             seed: self.seed,
             program: None,
         }
@@ -174,7 +209,11 @@ fn after_help() -> String {
 }
 
 /// `250ms`, `10s`, `2m`, `1h`, or a number of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+///
+/// When it is none of these.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| c.is_ascii_alphabetic())
         .unwrap_or(text.len());
@@ -195,7 +234,11 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `1000`, `10k`, `1m`.
-fn size(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+///
+/// When it is none of these.
+pub fn size(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let (number, factor) = match lower.as_bytes().last() {
         Some(b'k') => (&lower[..lower.len() - 1], 1_000),
@@ -213,6 +256,20 @@ fn size(text: &str) -> Result<u64, String> {
 
 fn bytes(text: &str) -> Result<usize, String> {
     usize::try_from(size(text)?).map_err(|e| e.to_string())
+}
+
+fn bytes_or_none(text: &str) -> Result<usize, String> {
+    match text {
+        "0" => Ok(0),
+        text => bytes(text),
+    }
+}
+
+fn limit(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|r: &f64| r.is_finite() && *r > 0.0 && *r <= 100.0)
+        .ok_or_else(|| "expected a ratio such as 0.9".to_owned())
 }
 
 fn count(text: &str) -> Result<usize, String> {
@@ -270,6 +327,9 @@ mod tests {
             vec!["--rate", "0"],
             vec!["--concurrent", "0"],
             vec!["--url", "x", "--server"],
+            vec!["--url", "x", "--commit-latency", "3ms"],
+            vec!["--fail-below", "0.9"],
+            vec!["--compare", "x", "--fail-below", "0"],
             vec!["--no-such-option"],
         ] {
             let arguments = ["sql-stress"].iter().chain(&wrong);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::{Backend, SqlBackend, SqlOptions};
 use crate::cli::Cli;
-use crate::model::Report;
+use crate::model::{Report, RunResult};
 use crate::scenario::Scenario;
 use crate::{compare, report, run, scenarios, table};
 
@@ -22,11 +22,52 @@ use crate::{compare, report, run, scenarios, table};
 pub async fn execute(cli: &Cli) -> Result<bool> {
     let chosen = scenarios::chosen(&cli.scenarios)?;
     let old = cli.compare.as_deref().map(read).transpose()?;
-    let backend = SqlBackend::start(SqlOptions::from_cli(cli)?)?;
+    for path in [&cli.json, &cli.report].into_iter().flatten() {
+        refuse_unwritable(path)?;
+    }
+    let options = SqlOptions::from_cli(cli)?;
+    let backend = SqlBackend::start(options.clone())?;
+    let mut results = described(cli, &options, &backend).await?;
+    if let (Some(_), Some(old)) = (cli.fail_below, &old) {
+        refuse_unlike(old, &results)?;
+    }
     let stop = stop_on_ctrl_c(backend.schema().to_owned());
-    let results = run_all(cli, &chosen, &backend, &stop).await?;
-    show(cli, &results, old.as_ref())?;
-    Ok(results.is_success())
+    run_all(cli, &chosen, &backend, &stop, &mut results).await?;
+    results.comparison = old.map(|old| compare::compare(&old, &results));
+    let below = match (&results.comparison, cli.fail_below) {
+        (Some(comparison), Some(limit)) => compare::below(comparison, limit),
+        _ => Vec::new(),
+    };
+    show(cli, &results)?;
+    for line in &below {
+        eprintln!("below the limit: {line}");
+    }
+    Ok(results.is_success() && below.is_empty())
+}
+
+/// A report that says everything but the results.
+async fn described(cli: &Cli, options: &SqlOptions, backend: &SqlBackend) -> Result<Report> {
+    let rtt_ms = cli.rtt.unwrap_or_default().as_secs_f64() * 1e3;
+    let mut report = new_report(backend.describe(), rtt_ms, cli.seed);
+    report.settings = cli.settings().by_name();
+    report
+        .settings
+        .insert("repeat".to_owned(), cli.repeat.into());
+    report.settings.extend(options.by_name());
+    report.settings.extend(backend.server_facts().await?);
+    Ok(report)
+}
+
+/// A limit on ratios of unlike runs would judge the settings, not the program.
+fn refuse_unlike(old: &Report, new: &Report) -> Result<()> {
+    let differences = compare::differences(old, new);
+    anyhow::ensure!(
+        differences.is_empty(),
+        "--fail-below cannot judge runs that are not alike; repeat the earlier run with the same \
+         settings ({})",
+        differences.join("; ")
+    );
+    Ok(())
 }
 
 /// An empty report about this machine and target.
@@ -49,32 +90,58 @@ async fn run_all(
     chosen: &[Box<dyn Scenario>],
     backend: &dyn Backend,
     stop: &CancellationToken,
-) -> Result<Report> {
-    let rtt_ms = cli.rtt.unwrap_or_default().as_secs_f64() * 1e3;
-    let mut results = new_report(backend.describe(), rtt_ms, cli.seed);
+    results: &mut Report,
+) -> Result<()> {
     let settings = cli.settings();
-    for scenario in chosen {
-        for (at, pair) in cli.pairs.iter().enumerate() {
-            // Without a runtime the pairs make no difference.
-            if stop.is_cancelled() || (at > 0 && !scenario.needs_runtime()) {
-                continue;
+    // Repetitions take turns, so that a slow minute of the machine does not fall on one scenario alone.
+    let mut rounds: Vec<Vec<RunResult>> = Vec::new();
+    for _ in 0..cli.repeat {
+        let mut round = Vec::new();
+        for scenario in chosen {
+            for (at, pair) in cli.pairs.iter().enumerate() {
+                // Without a runtime the pairs make no difference.
+                if stop.is_cancelled() || (at > 0 && !scenario.needs_runtime()) {
+                    continue;
+                }
+                let run = run::run(&**scenario, *pair, backend, &settings, stop, cli.quiet);
+                round.push(run.await?);
             }
-            let run = run::run(&**scenario, *pair, backend, &settings, stop, cli.quiet);
-            results.runs.push(run.await?);
         }
+        rounds.push(round);
     }
+    results.runs = middle(rounds);
     results.is_interrupted = stop.is_cancelled();
-    Ok(results)
+    Ok(())
 }
 
-fn show(cli: &Cli, results: &Report, old: Option<&Report>) -> Result<()> {
-    let mut text = table::report(results);
-    if let Some(old) = old {
-        text.push_str("\ncompared with the earlier run; a ratio above 1 is better\n");
-        if let Some(warning) = compare::differences(old, results) {
-            text.push_str(&format!("  note: {warning}\n"));
+/// Of each run's repetitions the one in the middle, with what all of them gave. A round that was broken
+/// off may lack runs at its end.
+fn middle(rounds: Vec<Vec<RunResult>>) -> Vec<RunResult> {
+    let mut by_run: Vec<Vec<RunResult>> = Vec::new();
+    for round in rounds {
+        for (at, run) in round.into_iter().enumerate() {
+            match by_run.get_mut(at) {
+                Some(runs) => runs.push(run),
+                None => by_run.push(vec![run]),
+            }
         }
-        text.push_str(&compare::compare(old, results).to_string());
+    }
+    let pick = |mut runs: Vec<RunResult>| {
+        let repeats: Vec<_> = runs.iter().map(RunResult::as_repeat).collect();
+        runs.sort_by(|a, b| a.throughput.total_cmp(&b.throughput));
+        let mut run = runs.swap_remove(runs.len() / 2);
+        if repeats.len() > 1 {
+            run.repeats = repeats;
+        }
+        run
+    };
+    by_run.into_iter().map(pick).collect()
+}
+
+fn show(cli: &Cli, results: &Report) -> Result<()> {
+    let mut text = table::report(results);
+    if let Some(comparison) = &results.comparison {
+        text.push_str(&compare::text(comparison));
     }
     let is_json_on_stdout = cli.json.as_deref() == Some(Path::new("-"));
     if is_json_on_stdout {
@@ -105,7 +172,43 @@ fn print_all(text: &str) -> Result<()> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+/// Says before the run, not after it, that a result cannot be written.
+///
+/// # Errors
+///
+/// When the folder does not exist or the file cannot be written.
+pub fn refuse_unwritable(path: &Path) -> Result<()> {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!(
+            "{} cannot be written: there is no folder {}; create it first",
+            path.display(),
+            folder.display()
+        );
+    }
+    let is_new = !path.exists();
+    let opened = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path);
+    opened.with_context(|| format!("{} cannot be written", path.display()))?;
+    if is_new {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Writes a result.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
@@ -131,4 +234,26 @@ fn stop_on_ctrl_c(schema: String) -> CancellationToken {
         }
     });
     stop
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn middle_of_the_repetitions_is_shown_with_all_of_them() {
+        let run = |throughput| RunResult {
+            throughput,
+            launched: 1,
+            completed: 1,
+            ..RunResult::default()
+        };
+        let rounds = vec![vec![run(3.0), run(9.0)], vec![run(1.0)], vec![run(2.0)]];
+        let shown = middle(rounds);
+        assert_eq!((shown[0].throughput, shown[0].repeats.len()), (2.0, 3));
+        assert_eq!((shown[1].throughput, shown[1].repeats.len()), (9.0, 0));
+        assert!(shown[0].is_success());
+        let failed = vec![vec![run(1.0)], vec![RunResult::default()]];
+        assert!(!middle(failed)[0].is_success(), "one failed");
+    }
 }

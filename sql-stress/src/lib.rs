@@ -1,7 +1,7 @@
 //! The load tester's parts: where to run, what to run, what to count, and how to show it.
 //!
-//! The binary `sql-stress` is a thin shell around [`execute::execute`]; the example `compare-baseline`
-//! uses the same parts to measure another provider beside ours.
+//! The binary `sql-stress` is a thin shell around [`execute::execute`]; the examples `compare-baseline`
+//! and `growth` use the same parts to measure other providers beside ours.
 
 pub mod backend;
 pub mod cli;
@@ -9,7 +9,9 @@ pub mod compare;
 pub mod connection;
 pub mod every_kind;
 pub mod execute;
+pub mod growth;
 pub mod line;
+pub mod memory;
 pub mod meter;
 pub mod model;
 pub mod progress;

@@ -53,9 +53,33 @@ impl Watch {
 ///
 /// With a rate, latency counts from the planned start: a system that falls behind cannot hide it by
 /// being asked less often.
-pub async fn pump(run: &Run<'_>, watch: Watch, mut next: impl FnMut(u64) -> Job) {
+pub async fn pump(run: &Run<'_>, watch: Watch, next: impl FnMut(u64) -> Job) {
+    let until = Until {
+        deadline: Some(Instant::now() + run.settings.duration),
+        is_over: CancellationToken::new(),
+        names: "stress",
+    };
+    pump_until(run, watch, until, next).await;
+}
+
+/// When a pump ends.
+pub struct Until<'a> {
+    /// No job is planned for later.
+    pub deadline: Option<Instant>,
+    /// No job is started once this is cancelled.
+    pub is_over: CancellationToken,
+    /// How the names of its instances begin.
+    pub names: &'a str,
+}
+
+/// As [`pump`], with another end.
+pub async fn pump_until(
+    run: &Run<'_>,
+    watch: Watch,
+    until: Until<'_>,
+    mut next: impl FnMut(u64) -> Job,
+) {
     let places = Arc::new(Semaphore::new(run.settings.concurrent));
-    let deadline = Instant::now() + run.settings.duration;
     let begun = Instant::now();
     let mut running = JoinSet::new();
     for number in 0_u64.. {
@@ -63,7 +87,7 @@ pub async fn pump(run: &Run<'_>, watch: Watch, mut next: impl FnMut(u64) -> Job)
             .settings
             .rate
             .map(|rate| begun + Duration::from_secs_f64(number as f64 / rate));
-        if planned.is_some_and(|at| at >= deadline) {
+        if planned.is_some_and(|at| until.deadline.is_some_and(|deadline| at >= deadline)) {
             break;
         }
         let ready = async {
@@ -72,9 +96,16 @@ pub async fn pump(run: &Run<'_>, watch: Watch, mut next: impl FnMut(u64) -> Job)
             }
             places.clone().acquire_owned().await
         };
+        let out_of_time = async {
+            match until.deadline.filter(|_| planned.is_none()) {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
         let place = tokio::select! {
             () = run.stop.cancelled() => break,
-            () = tokio::time::sleep_until(deadline.into()), if planned.is_none() => break,
+            () = until.is_over.cancelled() => break,
+            () = out_of_time => break,
             place = ready => place,
         };
         while running.try_join_next().is_some() {}
@@ -87,7 +118,7 @@ pub async fn pump(run: &Run<'_>, watch: Watch, mut next: impl FnMut(u64) -> Job)
             watch: watch.clone(),
             begun: planned.unwrap_or_else(Instant::now),
         };
-        let (id, job) = (instance_id(number), next(number));
+        let (id, job) = (format!("{}-{number:09}", until.names), next(number));
         running.spawn(async move {
             one.run(&id, job).await;
             drop(place);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::model::{Bar, Curve, ErrorCount, Fact, Latency, RunResult, Slice};
+use crate::model::{Bar, Curve, ErrorCount, Fact, Latency, RunResult, ShapeCost, Slice};
 
 /// Bars of a histogram grow by this factor, from this first edge in microseconds.
 const BAR_GROWTH: f64 = 1.1;
@@ -44,6 +44,14 @@ impl Times {
         self.0.len()
     }
 
+    /// A quantile in milliseconds, if there are enough times for one of them to lie beyond it.
+    #[must_use]
+    pub fn telling_quantile_ms(&self, quantile: f64) -> Option<f64> {
+        // Rounding must not cost the thousandth time its percentile.
+        let beyond = self.count() as f64 * (1.0 - quantile) + 1e-6;
+        (beyond >= 1.0).then(|| self.quantile_ms(quantile))
+    }
+
     /// A quantile in milliseconds.
     #[must_use]
     pub fn quantile_ms(&self, quantile: f64) -> f64 {
@@ -62,8 +70,8 @@ impl Times {
             min_ms: self.0.min() as f64 / 1e3,
             p50_ms: self.quantile_ms(0.5),
             p90_ms: self.quantile_ms(0.9),
-            p99_ms: self.quantile_ms(0.99),
-            p999_ms: self.quantile_ms(0.999),
+            p99_ms: self.telling_quantile_ms(0.99),
+            p999_ms: self.telling_quantile_ms(0.999),
             max_ms: self.0.max() as f64 / 1e3,
             bars: self.bars(),
         })
@@ -109,6 +117,20 @@ struct Counted {
     latency: Times,
     errors: BTreeMap<String, (u64, String)>,
     last_end: Option<Instant>,
+    /// Latencies of the second that goes on; a histogram for each second would be too much to keep.
+    second: Vec<f64>,
+}
+
+impl Counted {
+    /// The second that went on is over.
+    fn close_second(&mut self) {
+        self.second.sort_unstable_by(f64::total_cmp);
+        if let (Some(slice), Some(max)) = (self.result.timeline.last_mut(), self.second.last()) {
+            slice.p50_ms = self.second.get(self.second.len() / 2).copied();
+            slice.max_ms = Some(*max);
+        }
+        self.second.clear();
+    }
 }
 
 /// What is shown while a run goes on.
@@ -164,6 +186,7 @@ impl Recorder {
                 counted.result.activity_throughput += activities as f64;
                 counted.latency.add(latency);
                 self.slice(&mut counted).completed += 1;
+                counted.second.push(latency.as_secs_f64() * 1e3);
             }
             End::Failed(class, example) => {
                 counted.result.failed += 1;
@@ -208,6 +231,11 @@ impl Recorder {
         self.counted.lock().result.curves.push(curve);
     }
 
+    /// What a shape costs.
+    pub fn cost(&self, cost: ShapeCost) {
+        self.counted.lock().result.costs.push(cost);
+    }
+
     /// The state of things.
     #[must_use]
     pub fn live(&self) -> Live {
@@ -228,7 +256,8 @@ impl Recorder {
     /// The final figures.
     #[must_use]
     pub fn finish(&self) -> RunResult {
-        let counted = self.counted.lock();
+        let mut counted = self.counted.lock();
+        counted.close_second();
         let end = counted.last_end.unwrap_or_else(Instant::now);
         let mut result = counted.result.clone();
         result.elapsed_s = end.saturating_duration_since(self.begun).as_secs_f64();
@@ -257,11 +286,12 @@ impl Recorder {
 
     fn slice<'a>(&self, counted: &'a mut Counted) -> &'a mut Slice {
         let second = self.begun.elapsed().as_secs() as usize;
-        let slices = &mut counted.result.timeline;
-        if slices.len() <= second {
+        if counted.result.timeline.len() <= second {
+            counted.close_second();
+            let slices = &mut counted.result.timeline;
             slices.resize(second + 1, Slice::default());
         }
-        &mut slices[second]
+        &mut counted.result.timeline[second]
     }
 }
 
@@ -278,7 +308,8 @@ mod tests {
         let summary = times.summary().unwrap();
         for (found, wanted) in [
             (summary.p50_ms, 500.0),
-            (summary.p99_ms, 990.0),
+            (summary.p99_ms.unwrap(), 990.0),
+            (summary.p999_ms.unwrap(), 999.0),
             (summary.max_ms, 1000.0),
             (summary.mean_ms, 500.5),
         ] {
@@ -287,6 +318,33 @@ mod tests {
         assert_eq!(summary.bars.iter().map(|bar| bar.count).sum::<u64>(), 1000);
         assert!(summary.bars.is_sorted_by(|a, b| a.from_ms < b.from_ms));
         assert!(Times::default().summary().is_none());
+    }
+
+    /// A percentile that no time lies beyond is the maximum by another name.
+    #[test]
+    fn percentiles_are_absent_when_there_are_too_few_times() {
+        let mut times = Times::default();
+        for _ in 0..99 {
+            times.add(Duration::from_millis(1));
+        }
+        assert_eq!(times.summary().unwrap().p99_ms, None);
+        times.add(Duration::from_millis(1));
+        let summary = times.summary().unwrap();
+        assert!(summary.p99_ms.is_some() && summary.p999_ms.is_none());
+    }
+
+    #[test]
+    fn each_second_knows_its_latencies() {
+        let recorder = Recorder::default();
+        for ms in [30, 10, 20] {
+            recorder.launched();
+            recorder.ended(End::Completed, Duration::from_millis(ms), 0);
+        }
+        let result = recorder.finish();
+        let slice = result.timeline.last().unwrap();
+        // The test may be interrupted so long that the second is over.
+        assert!(slice.max_ms >= Some(10.0) && slice.p50_ms <= slice.max_ms);
+        assert_eq!(result.timeline.iter().map(|s| s.completed).sum::<u64>(), 3);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::Backend;
 use crate::meter::Meter;
-use crate::model::{Procedure, RoundTrips, RunResult};
+use crate::model::{Procedure, RoundTrips, RunResult, ServerCost};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::scenario::{Run, Scenario};
@@ -90,6 +90,7 @@ async fn measure(
         progress: Progress::start(&title, length, recorder.clone(), quiet),
     };
     let before = (backend.counters(), backend.requests());
+    let flushes = backend.flushes();
     if let Err(error) = scenario.drive(&run).await {
         recorder.error(
             format!("{} broke off", scenario.name()),
@@ -98,6 +99,9 @@ async fn measure(
         recorder.broken_promise("scenario broke off", 1.0, "times");
     }
     let after = (backend.counters(), backend.requests());
+    let flushes = flushes
+        .zip(backend.flushes())
+        .map(|(before, after)| after - before);
     drop(run);
     if let Some(runtime) = runtime {
         runtime.shutdown(Some(SHUTDOWN_MS)).await;
@@ -108,7 +112,9 @@ async fn measure(
     result.operations = for_runtime.operations();
     result.operations.extend(for_client.operations());
     if let (Some(before), Some(after)) = (before.0, after.0) {
-        result.procedures = procedures(&after.since(&before));
+        let counted = after.since(&before);
+        result.procedures = procedures(&counted);
+        result.server = server_cost(&counted, flushes, result.completed);
     }
     let requests = before.1.zip(after.1).map(|(before, after)| after - before);
     result.round_trips = round_trips(&for_runtime, &for_client, requests, result.completed);
@@ -134,6 +140,27 @@ fn procedures(counted: &Snapshot) -> Vec<Procedure> {
     let mut lines: Vec<_> = counted.procedures.iter().map(line).collect();
     lines.sort_by_key(|line| std::cmp::Reverse(line.calls));
     lines
+}
+
+/// What one orchestration cost the server.
+#[must_use]
+pub fn server_cost(counted: &Snapshot, flushes: Option<u64>, completed: u64) -> Option<ServerCost> {
+    if completed == 0 {
+        return None;
+    }
+    let total = counted.total();
+    let each = |count: u64| count as f64 / completed as f64;
+    Some(ServerCost {
+        calls: each(total.calls),
+        flushes: each(flushes?),
+        log_bytes: each(total.stats.log_bytes),
+        bytes_received: each(total.traffic.received),
+        bytes_sent: each(total.traffic.sent),
+        rows_read: each(total.stats.rows_read),
+        rows_written: each(total.stats.rows_written),
+        locks: each(total.stats.locks_taken),
+        server_ms: total.server_time.as_secs_f64() * 1e3 / completed as f64,
+    })
 }
 
 fn round_trips(

@@ -1,4 +1,4 @@
-//! A process of the drill that kills processes: a runtime on a schema that others share.
+//! A process of the scenarios that need several: a runtime on a schema that others share.
 
 use std::sync::Arc;
 
@@ -21,9 +21,12 @@ pub async fn serve(cli: &Cli) -> Result<()> {
     let options = SqlOptions::from_cli(cli)?;
     let url = options.url.context("--serve needs --url or --server")?;
     let schema = options.schema.context("--serve needs --schema")?;
-    let builder = MssqlProvider::builder(url)
+    let mut builder = MssqlProvider::builder(url)
         .schema(schema)
         .migration_policy(MigrationPolicy::Verify);
+    if options.no_wait_for_work {
+        builder = builder.wait_for_work(false);
+    }
     let provider = Arc::new(builder.build().await?);
     let activities = every_kind::activities(cli.activity_delay, Arc::new(Runs::default()));
     let (orchestrations, options) = (every_kind::orchestrations(), every_kind::options());

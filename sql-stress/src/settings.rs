@@ -1,7 +1,10 @@
 //! What a run is to do, after the command line has been read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use serde_json::Value;
 
 /// Concurrency of a runtime: orchestration dispatchers and workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +59,8 @@ pub struct Settings {
     pub samples: usize,
     /// How long an orchestration may take before it counts as lost.
     pub patience: Duration,
+    /// What a durable commit waits for in the scenario that is about it.
+    pub commit_latency: Option<Duration>,
     /// Start of every random sequence.
     pub seed: u64,
     /// The tester itself, for scenarios that start processes of it; the running program when absent.
@@ -75,9 +80,42 @@ impl Default for Settings {
             sizes: Vec::new(),
             samples: 100,
             patience: Duration::from_secs(60),
+            commit_latency: None,
             seed: 1,
             program: None,
         }
+    }
+}
+
+impl Settings {
+    /// All of it by name, for the report.
+    #[must_use]
+    pub fn by_name(&self) -> BTreeMap<String, Value> {
+        let ms = |time: Duration| Value::from(time.as_secs_f64() * 1e3);
+        let named = [
+            ("duration_ms", ms(self.duration)),
+            ("concurrent", self.concurrent.into()),
+            ("rate_per_s", self.rate.into()),
+            ("activities", self.activities.into()),
+            ("activity_delay_ms", ms(self.activity_delay)),
+            ("payload_bytes", self.payload.into()),
+            ("sizes", self.sizes.clone().into()),
+            ("samples", self.samples.into()),
+            ("patience_ms", ms(self.patience)),
+            ("seed", self.seed.into()),
+            ("build_profile", build_profile().into()),
+        ];
+        let owned = named.map(|(name, value)| (name.to_owned(), value));
+        owned.into()
+    }
+}
+
+/// How this program was built: figures of a debug build say little.
+#[must_use]
+pub fn build_profile() -> &'static str {
+    match cfg!(debug_assertions) {
+        true => "debug",
+        false => "release",
     }
 }
 

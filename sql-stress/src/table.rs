@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Curve, Latency, Report, RunResult};
+use crate::model::{Curve, Latency, Report, RunResult, ShapeCost};
 
 /// Lines of cells, aligned: the first column to the left, the others to the right.
 #[derive(Debug, Default)]
@@ -64,17 +64,25 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number, if there is one.
+#[must_use]
+pub fn known(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), number)
+}
+
 /// The whole report.
 #[must_use]
 pub fn report(report: &Report) -> String {
     let mut text = format!(
-        "\n{}, added round-trip time {} ms, {} cores, seed {}\n\n",
+        "\n{}, added round-trip time {} ms, {} cores, seed {}\n{}\n\n",
         report.target,
         number(report.rtt_ms),
         report.cores,
-        report.seed
+        report.seed,
+        settings(report)
     );
     let _ = write!(text, "{}", summary(report));
+    text.push_str(&footnotes(report));
     for run in &report.runs {
         text.push_str(&details(run));
     }
@@ -82,6 +90,53 @@ pub fn report(report: &Report) -> String {
         text.push_str("\ninterrupted: these are the results so far\n");
     }
     text
+}
+
+/// The settings on one line.
+#[must_use]
+pub fn settings(report: &Report) -> String {
+    let settings = report.settings.iter();
+    let shown: Vec<_> = settings
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| match value.as_str() {
+            Some(text) => format!("{name} {text}"),
+            None => format!("{name} {value}"),
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// Why some cells of the summary are empty, and what the others stand for.
+fn footnotes(report: &Report) -> String {
+    let mut text = String::new();
+    let latencies = || report.runs.iter().filter_map(|run| run.latency.as_ref());
+    if latencies().any(|latency| latency.p999_ms.is_none()) {
+        text.push_str(
+            "  p99 needs 100 samples and p99.9 needs 1,000; with fewer it would be the maximum\n",
+        );
+    }
+    for run in report.runs.iter().filter(|run| !run.repeats.is_empty()) {
+        let _ = writeln!(
+            text,
+            "  {} {}: {} repetitions, per s {}, p50 ms {}; the one in the middle is shown",
+            run.scenario,
+            run.pair,
+            run.repeats.len(),
+            spread(run.repeats.iter().map(|repeat| repeat.throughput)),
+            spread(run.repeats.iter().filter_map(|repeat| repeat.p50_ms)),
+        );
+    }
+    text
+}
+
+/// The least and the most of some values.
+pub(crate) fn spread(values: impl Iterator<Item = f64> + Clone) -> String {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(f64::NEG_INFINITY, f64::max);
+    match least <= most {
+        true => format!("{} to {}", number(least), number(most)),
+        false => "-".to_owned(),
+    }
 }
 
 fn summary(report: &Report) -> Table {
@@ -99,10 +154,7 @@ fn summary(report: &Report) -> Table {
         "max",
     ]);
     for run in &report.runs {
-        let time = |pick: fn(&Latency) -> f64| {
-            let latency = run.latency.as_ref();
-            latency.map_or_else(|| "-".to_owned(), |latency| number(pick(latency)))
-        };
+        let time = |pick: fn(&Latency) -> Option<f64>| known(run.latency.as_ref().and_then(pick));
         table.line([
             run.scenario.clone(),
             run.pair.clone(),
@@ -110,11 +162,11 @@ fn summary(report: &Report) -> Table {
             format!("{:.2}", run.success_percent()),
             number(run.throughput),
             number(run.activity_throughput),
-            time(|l| l.p50_ms),
-            time(|l| l.p90_ms),
+            time(|l| Some(l.p50_ms)),
+            time(|l| Some(l.p90_ms)),
             time(|l| l.p99_ms),
             time(|l| l.p999_ms),
-            time(|l| l.max_ms),
+            time(|l| Some(l.max_ms)),
         ]);
     }
     table
@@ -135,6 +187,21 @@ fn details(run: &RunResult) -> String {
         }
         text.push('\n');
     }
+    if let Some(server) = &run.server {
+        let _ = writeln!(
+            text,
+            "  on the server per orchestration: {} flushes, {} bytes of log (estimated), {} bytes \
+             in, {} out, {} rows read, {} written, {} locks, {} ms",
+            number(server.flushes),
+            number(server.log_bytes),
+            number(server.bytes_received),
+            number(server.bytes_sent),
+            number(server.rows_read),
+            number(server.rows_written),
+            number(server.locks),
+            number(server.server_ms)
+        );
+    }
     for fact in &run.facts {
         let mark = if fact.is_failure { "FAILED " } else { "" };
         let (name, value) = (&fact.name, number(fact.value));
@@ -147,15 +214,59 @@ fn details(run: &RunResult) -> String {
             error.count, error.class, error.example
         );
     }
-    for table in [procedures(run), operations(run)] {
+    for table in [costs(run), procedures(run), operations(run)] {
         if !table.is_empty() {
             let _ = write!(text, "\n{table}");
         }
+    }
+    if !run.costs.is_empty() {
+        text.push_str(
+            "  * estimated from row images; server ms are the embedded engine's, not SQL Server's\n",
+        );
     }
     if !run.curves.is_empty() {
         let _ = write!(text, "\n{}", curves(&run.curves));
     }
     text
+}
+
+/// What a line of costs tells, in the order of [`cost_cells`].
+pub(crate) const COST_HEADING: [&str; 10] = [
+    "one orchestration",
+    "calls",
+    "flushes",
+    "claims delayed",
+    "log bytes *",
+    "rows read",
+    "written",
+    "locks",
+    "wire bytes",
+    "server ms",
+];
+
+/// The cells of a line of costs.
+pub(crate) fn cost_cells(line: &ShapeCost) -> [String; 10] {
+    let cost = &line.cost;
+    [
+        line.shape.clone(),
+        number(cost.calls),
+        number(cost.flushes),
+        number(line.delayed_flushes),
+        number(cost.log_bytes),
+        number(cost.rows_read),
+        number(cost.rows_written),
+        number(cost.locks),
+        number(cost.bytes_received + cost.bytes_sent),
+        number(cost.server_ms),
+    ]
+}
+
+fn costs(run: &RunResult) -> Table {
+    let mut table = Table::new(&COST_HEADING);
+    for line in &run.costs {
+        table.line(cost_cells(line));
+    }
+    table
 }
 
 fn procedures(run: &RunResult) -> Table {
@@ -194,16 +305,13 @@ fn operations(run: &RunResult) -> Table {
         "p99",
     ]);
     for line in &run.operations {
-        let time = |pick: fn(&Latency) -> f64| {
-            let latency = line.latency.as_ref();
-            latency.map_or_else(|| "-".to_owned(), |latency| number(pick(latency)))
-        };
+        let time = |pick: fn(&Latency) -> Option<f64>| known(line.latency.as_ref().and_then(pick));
         table.line([
             format!("{} {}", line.caller, line.name),
             line.calls.to_string(),
             line.found.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             line.errors.to_string(),
-            time(|l| l.p50_ms),
+            time(|l| Some(l.p50_ms)),
             time(|l| l.p99_ms),
         ]);
     }
@@ -218,12 +326,12 @@ fn curves(curves: &[Curve]) -> Table {
         "p50 ms",
         "p99",
         "rows read",
+        "ghosts",
         "locks",
         "must be flat",
     ]);
     for curve in curves {
         for point in &curve.points {
-            let known = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
             table.line([
                 curve.name.clone(),
                 curve.grows_with.clone(),
@@ -231,6 +339,7 @@ fn curves(curves: &[Curve]) -> Table {
                 format!("{:.3}", point.p50_ms),
                 format!("{:.3}", point.p99_ms),
                 known(point.rows_read),
+                known(point.ghosts_read),
                 known(point.locks),
                 match (curve.must_be_flat, curve.is_wrong()) {
                     (false, _) => "",

@@ -59,12 +59,25 @@ fn mistakes_are_one_line_and_exit_code_2() {
     assert_refused(&["no-such-scenario"], "no-such-scenario");
     assert_refused(&["compare-baseline"], "--example compare-baseline");
     assert_refused(&["--server"], "DATABASE_URL is not set");
+    assert_refused(&["growth"], "--example growth");
     assert_refused(&["--compare", "no/such/file"], "no/such/file");
+    // Before the run, not after it.
+    assert_refused(
+        &["-d", "1h", "--report", "no/such/folder/x.html"],
+        "no/such/folder",
+    );
+    assert_refused(
+        &["-d", "1h", "--json", "no/such/folder/x.json"],
+        "create it first",
+    );
+    assert_refused(&["--fail-below", "0.9"], "--compare");
     assert_refused(&["--url", "user id=sa;password=hunter2"], "server");
     assert_refused(
         &[
             "--url",
             "server=tcp:127.0.0.1,1;user id=sa;password=hunter2",
+            "--startup-timeout",
+            "300ms",
         ],
         "127.0.0.1:1",
     );
@@ -86,11 +99,67 @@ fn results_are_printed_written_and_compared() {
     assert!(old.is_success() && old.runs[0].completed > 0);
     assert!(std::fs::read_to_string(html).unwrap().contains("<svg"));
 
+    assert_eq!(old.settings["duration_ms"], 300.0);
+    assert_eq!(old.settings["pool_max"], serde_json::Value::Null);
+    let server = old.settings["server"].as_str().unwrap();
+    assert!(server.starts_with("embedded"), "{server}");
+
     let second = run(&[&common[..], &["--json", "-", "--compare", json][..]].concat());
     let (stdout, stderr) = words(&second);
     let new: Report = serde_json::from_str(&stdout).expect("only JSON on standard output");
     assert_eq!(new.runs[0].scenario, "fan-out");
-    assert!(stderr.contains("ratio"), "{stderr}");
+    assert!(
+        stderr.contains("ratio") && !stderr.contains("WARNING"),
+        "{stderr}"
+    );
+    let comparison = new.comparison.expect("the comparison is in the JSON");
+    assert!(comparison.differences.is_empty() && !comparison.lines.is_empty());
+
+    // Unlike runs are compared with a warning, and not judged.
+    let unlike = ["--activities", "2", "--report", html, "--compare", json];
+    let third = run(&[&common[..], &unlike].concat());
+    let (stdout, _) = words(&third);
+    assert!(stdout.contains("activities: 5 before, 2 now"), "{stdout}");
+    let page = std::fs::read_to_string(html).unwrap();
+    assert!(page.contains("not alike") && page.contains("activity_delay_ms"));
+    let limit = [
+        "--activities",
+        "2",
+        "--fail-below",
+        "0.5",
+        "--compare",
+        json,
+    ];
+    assert_refused(
+        &[&common[..], &limit].concat(),
+        "activities: 5 before, 2 now",
+    );
+
+    // Nothing is a hundred times as good as before.
+    let limit = ["--fail-below", "100", "--compare", json];
+    let fourth = run(&[&common[..], &limit].concat());
+    assert_eq!(fourth.status.code(), Some(1));
+    assert!(words(&fourth).1.contains("below the limit"));
+}
+
+/// Each repetition is kept, and the spread is told.
+#[test]
+fn repetitions_are_run_and_their_spread_is_told() {
+    let output = run(&[
+        "-q",
+        "-d",
+        "200ms",
+        "--activity-delay",
+        "1ms",
+        "--repeat",
+        "3",
+        "--json",
+        "-",
+    ]);
+    let (stdout, stderr) = words(&output);
+    let report: Report = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((report.runs.len(), report.runs[0].repeats.len()), (1, 3));
+    assert!(stderr.contains("3 repetitions, per s"), "{stderr}");
 }
 
 #[test]

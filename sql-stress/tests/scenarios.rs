@@ -10,7 +10,15 @@ use sql_stress::settings::Settings;
 use tokio_util::sync::CancellationToken;
 
 /// These have a test of their own.
-const DRILLS: [&str; 2] = ["failover", "kill"];
+const DRILLS: [&str; 7] = [
+    "failover",
+    "kill",
+    "claims",
+    "commits",
+    "cost",
+    "retention",
+    "two-processes",
+];
 
 fn small() -> Settings {
     Settings {
@@ -88,13 +96,122 @@ fn fact(result: &RunResult, name: &str) -> f64 {
     found.expect("the fact is told").value
 }
 
-/// A one-activity orchestration costs eight calls besides what the client asks while it waits.
+/// A one-activity orchestration costs eight calls besides what the client asks while it waits. The engine
+/// counts what they cost it.
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_latency_counts_eight_round_trips() {
     let result = play("idle-latency", SqlOptions::default(), &small()).await;
     let trips = result.round_trips.unwrap();
     assert_eq!(trips.work, 8.0, "{trips:?}");
-    assert!(trips.requests.unwrap() >= trips.work + trips.client_polls);
+    let server = result.server.unwrap();
+    assert!(
+        server.flushes >= 4.0 && server.log_bytes > 1_000.0,
+        "{server:?}"
+    );
+    assert!(
+        server.bytes_sent > 0.0 && server.rows_written > 0.0,
+        "{server:?}"
+    );
+}
+
+/// Durable commits wait, delayed ones do not: fewer flushes on the way of one activity.
+#[tokio::test(flavor = "multi_thread")]
+async fn delayed_claims_need_fewer_flushes() {
+    let result = play("commits", SqlOptions::default(), &small()).await;
+    let told = format!("{:?} {:?}", result.errors, result.facts);
+    assert!(result.is_success(), "{told}");
+    let durable = fact(
+        &result,
+        "one activity, all commits durable, flushes on its way",
+    );
+    let delayed = fact(
+        &result,
+        "one activity, claims delayed-durable, flushes on its way",
+    );
+    assert!(delayed < durable, "{told}");
+    assert!(fact(&result, "flushes per completion") <= 1.0, "{told}");
+}
+
+/// A purge that is given up half-way is resumed, and what was finished is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn finished_instances_are_purged_beside_a_load() {
+    let result = play("retention", SqlOptions::default(), &small()).await;
+    let told = format!("{:?} {:?}", result.errors, result.facts);
+    assert!(result.is_success(), "{told}");
+    assert!(
+        fact(&result, "purge of 60: orchestrations per second without it") > 0.0,
+        "{told}"
+    );
+    assert_eq!(result.curves[0].points.len(), 2);
+}
+
+/// Another process finds the work, and the requests of an idle one are counted.
+#[tokio::test(flavor = "multi_thread")]
+async fn work_of_this_process_is_run_in_another() {
+    let settings = Settings {
+        duration: Duration::from_secs(6),
+        ..small()
+    };
+    let result = play("two-processes", SqlOptions::default(), &settings).await;
+    let told = format!("{:?} {:?}", result.errors, result.facts);
+    assert!(result.is_success(), "{told}");
+    let name = "one activity, another process, waiting in the database, p50";
+    assert!(fact(&result, name) > 0.0, "{told}");
+    let idle = "requests of an idle process, another process, asking at intervals";
+    assert!(fact(&result, idle) >= 0.0, "{told}");
+}
+
+/// Every shape has its price, and more activities cost more of everything.
+#[tokio::test(flavor = "multi_thread")]
+async fn shapes_are_priced() {
+    let result = play("cost", SqlOptions::default(), &small()).await;
+    assert!(
+        result.is_success(),
+        "{:?} {:?}",
+        result.errors,
+        result.facts
+    );
+    let of = |shape: &str| {
+        let found = result.costs.iter().find(|line| line.shape == shape);
+        found.expect("the shape is priced").clone()
+    };
+    let (one, five) = (of("one activity"), of("sequence of 5"));
+    assert!(
+        five.cost.calls > one.cost.calls + 4.0 * 4.0,
+        "{one:?} {five:?}"
+    );
+    assert!(five.cost.log_bytes > 2.0 * one.cost.log_bytes);
+    assert!(one.delayed_flushes < one.cost.flushes, "{one:?}");
+    let large = of("one activity, 10 kB in and out");
+    assert!(
+        large.cost.log_bytes > one.cost.log_bytes + 40_000.0,
+        "{large:?}"
+    );
+}
+
+/// Our provider beside the one that costs nothing: the same load, with the server's counters.
+#[tokio::test(flavor = "multi_thread")]
+async fn growth_is_measured_beside_a_provider_that_costs_nothing() {
+    use sql_stress::growth::{Plan, Shape, measure, table};
+    use sql_stress::memory::MemoryBackend;
+    let plan = Plan {
+        sizes: vec![5, 15],
+        pair: "2:2".parse().unwrap(),
+        budget: Duration::from_secs(60),
+    };
+    let ours = SqlBackend::start(SqlOptions::default()).unwrap();
+    for shape in Shape::ALL {
+        let curves = [
+            measure(shape, &MemoryBackend, &plan).await.unwrap(),
+            measure(shape, &ours, &plan).await.unwrap(),
+        ];
+        let last = &curves[1].points[1];
+        assert!(last.calls > Some(2.0) && last.bytes > Some(0.0), "{last:?}");
+        assert!(last.flushes > Some(1.0), "{last:?}");
+        assert_eq!(curves[0].points[1].calls, None);
+        let text = table(shape, &curves).to_string();
+        assert_eq!(text.lines().count(), 5, "{text}");
+    }
 }
 
 /// Growth curves have a point for every size, and rows read that do not depend on the machine.
@@ -109,6 +226,23 @@ async fn growth_is_measured_at_every_size() {
             assert!(curve.points.iter().all(|point| point.rows_read.is_some()));
             assert!(!curve.is_wrong(), "{curve:?}");
         }
+    }
+}
+
+/// Entries visited are counted, dead or alive, and nothing is cleaned up while claims go on.
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_leave_ghosts_that_are_counted() {
+    let result = play("claims", SqlOptions::default(), &small()).await;
+    assert!(result.errors.is_empty(), "{:?}", result.errors);
+    assert!(fact(&result, "ghosts in the end") > 100.0);
+    let names: Vec<_> = result
+        .curves
+        .iter()
+        .map(|curve| curve.name.as_str())
+        .collect();
+    assert_eq!(names, ["fetch_orchestration_item", "fetch_work_item"]);
+    for point in result.curves.iter().flat_map(|curve| &curve.points) {
+        assert!(point.entries() >= point.rows_read && point.ghosts_read.is_some());
     }
 }
 

@@ -5,8 +5,11 @@ mod scale;
 
 use std::fmt::Write as _;
 
-use crate::model::{Curve, Latency, Report, RunResult};
-use crate::table::number;
+use serde_json::Value;
+
+use crate::compare::shown;
+use crate::model::{Comparison, Curve, Latency, Point, Report, RunResult, Verdict};
+use crate::table::{COST_HEADING, cost_cells, number, spread};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -14,7 +17,11 @@ const STYLE: &str = include_str!("style.css");
 #[must_use]
 pub fn page(report: &Report) -> String {
     let mut body = heading(report);
+    body.push_str(&settings(report));
     body.push_str(&overview(report));
+    if let Some(comparison) = &report.comparison {
+        body.push_str(&compared(comparison));
+    }
     for run in &report.runs {
         body.push_str(&section(run));
     }
@@ -79,6 +86,64 @@ fn utc(unix: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
+fn settings(report: &Report) -> String {
+    let mut html = String::from("<dl class=\"settings\">\n");
+    for (name, value) in &report.settings {
+        let shown = match value {
+            Value::Null => "default".to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let _ = writeln!(
+            html,
+            "<div><dt>{}</dt><dd>{}</dd></div>",
+            escape(name),
+            escape(&shown)
+        );
+    }
+    html + "</dl>\n"
+}
+
+fn compared(comparison: &Comparison) -> String {
+    let mut html = String::from(
+        "<section>\n<h2>Compared with the earlier run <small>a ratio above 1 is \
+         better</small></h2>\n",
+    );
+    if !comparison.differences.is_empty() {
+        html.push_str(
+            "<p class=\"bad\">The two runs are not alike, so the ratios say little:</p>\n<ul>\n",
+        );
+        for difference in &comparison.differences {
+            let _ = writeln!(html, "<li>{}</li>", escape(difference));
+        }
+        html.push_str("</ul>\n");
+    }
+    html.push_str(
+        "<table>\n<tr><th>scenario</th><th>dispatchers:workers</th><th>measure</th><th>before</th>\
+         <th>now</th><th>ratio</th><th>verdict</th></tr>\n",
+    );
+    for line in &comparison.lines {
+        let class = match line.verdict {
+            Verdict::Better => "good",
+            Verdict::Worse => "bad",
+            _ => "",
+        };
+        let _ = writeln!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+             <td class=\"{class}\">{}</td></tr>",
+            escape(&line.scenario),
+            escape(&line.pair),
+            escape(&line.measure),
+            number(line.before),
+            number(line.now),
+            shown(line.ratio),
+            line.verdict
+        );
+    }
+    html + "</table>\n</section>\n"
+}
+
 fn overview(report: &Report) -> String {
     let mut rows = String::new();
     for run in &report.runs {
@@ -109,9 +174,18 @@ fn overview(report: &Report) -> String {
 fn latency_cells(latency: Option<&Latency>) -> String {
     match latency {
         None => "<td>–</td>".repeat(5),
-        Some(l) => [l.p50_ms, l.p90_ms, l.p99_ms, l.p999_ms, l.max_ms]
-            .map(|ms| format!("<td>{}</td>", number(ms)))
-            .concat(),
+        Some(l) => [
+            Some(l.p50_ms),
+            Some(l.p90_ms),
+            l.p99_ms,
+            l.p999_ms,
+            Some(l.max_ms),
+        ]
+        .map(|ms| match ms {
+            Some(ms) => format!("<td>{}</td>", number(ms)),
+            None => "<td title=\"too few samples: it would be the maximum\">–</td>".to_owned(),
+        })
+        .concat(),
     }
 }
 
@@ -139,19 +213,33 @@ fn section(run: &RunResult) -> String {
             );
         }
         figure("Completed per second", plot::timeline(&run.timeline));
+        figure(
+            "Latency of those that completed in each second, ms",
+            plot::latency_over_time(&run.timeline),
+        );
     } else {
         let axis = escape(run.curves.first().map_or("", |curve| &curve.grows_with));
         let title = |what: &str| format!("{what}, by {axis}");
+        let first = run.curves.first().map_or("", |curve| &curve.title);
+        let time = match first {
+            "" => "Median time of a call, ms",
+            title => title,
+        };
         figure(
-            &title("Median time of a call, ms"),
+            &title(&escape(time)),
             plot::growth(&run.curves, 1e-3, |p| Some(p.p50_ms)),
         );
         figure(
-            &title("Rows the server reads per call"),
-            plot::growth(&run.curves, 0.5, |p| p.rows_read),
+            &title("Index entries the server visits per call"),
+            plot::growth(&run.curves, 0.5, Point::entries),
+        );
+        figure(
+            &title("Bytes on the wire"),
+            plot::growth(&run.curves, 1.0, |p| p.bytes),
         );
     }
     let _ = writeln!(html, "<div class=\"figures\">\n{figures}</div>");
+    html.push_str(&costs(run));
     html.push_str(&growth_table(&run.curves));
     html.push_str(&errors(run));
     html.push_str(&procedures(run));
@@ -168,7 +256,16 @@ fn tiles(run: &RunResult) -> String {
     }
     if let (Some(latency), true) = (&run.latency, run.curves.is_empty()) {
         tile("p50", format!("{} ms", number(latency.p50_ms)));
-        tile("p99", format!("{} ms", number(latency.p99_ms)));
+        if let Some(p99) = latency.p99_ms {
+            tile("p99", format!("{} ms", number(p99)));
+        }
+    }
+    if !run.repeats.is_empty() {
+        let name = format!("orchestrations/s in {} repetitions", run.repeats.len());
+        tile(
+            &name,
+            spread(run.repeats.iter().map(|repeat| repeat.throughput)),
+        );
     }
     tile("succeeded", format!("{:.2} %", run.success_percent()));
     if let Some(trips) = &run.round_trips {
@@ -177,6 +274,14 @@ fn tiles(run: &RunResult) -> String {
         if let Some(requests) = trips.requests {
             tile("requests each", number(requests));
         }
+    }
+    if let Some(server) = &run.server {
+        tile("flushes each", number(server.flushes));
+        tile("bytes of log each, estimated", number(server.log_bytes));
+        tile(
+            "bytes on the wire each",
+            number(server.bytes_received + server.bytes_sent),
+        );
     }
     for fact in &run.facts {
         let value = format!("{} {}", number(fact.value), fact.unit);
@@ -195,11 +300,27 @@ fn tiles(run: &RunResult) -> String {
     html + "</div>\n"
 }
 
+fn costs(run: &RunResult) -> String {
+    if run.costs.is_empty() {
+        return String::new();
+    }
+    let cells = |cells: [String; 10], tag: &str| {
+        let cells = cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(&cell)));
+        format!("<tr>{}</tr>\n", cells.concat())
+    };
+    let mut html = String::from("<table>\n");
+    html.push_str(&cells(COST_HEADING.map(str::to_owned), "th"));
+    for line in &run.costs {
+        html.push_str(&cells(cost_cells(line), "td"));
+    }
+    html + "</table>\n<p>* estimated from row images; times are the embedded engine's</p>\n"
+}
+
 fn growth_table(curves: &[Curve]) -> String {
     let Some(first) = curves.first() else {
         return String::new();
     };
-    let mut html = String::from("<table>\n<tr><th>p50 ms · rows read</th>");
+    let mut html = String::from("<table>\n<tr><th>p50 ms · entries visited</th>");
     for point in &first.points {
         let _ = write!(html, "<th>{}</th>", point.x);
     }
@@ -207,7 +328,7 @@ fn growth_table(curves: &[Curve]) -> String {
     for curve in curves {
         let _ = write!(html, "<tr><td>{}</td>", escape(&curve.name));
         for point in &curve.points {
-            let rows = point.rows_read.map_or_else(|| "–".to_owned(), number);
+            let rows = point.entries().map_or_else(|| "–".to_owned(), number);
             let _ = write!(html, "<td>{:.3} · {rows}</td>", point.p50_ms);
         }
         let verdict = match (curve.must_be_flat, curve.is_wrong()) {

@@ -15,6 +15,8 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 222.0;
 /// Lines of a legend are this far apart.
 const LEGEND_STEP: f64 = 16.0;
+/// Marks of a histogram have their labels this far apart.
+const MARK_STEP: f64 = 150.0;
 const COLOURS: usize = 6;
 
 /// How many orchestrations took how long, on a logarithmic axis.
@@ -41,24 +43,53 @@ pub(super) fn histogram(latency: &Latency) -> String {
             bar.count
         );
     }
-    let marks = [("p50", latency.p50_ms), ("p99", latency.p99_ms)];
-    for (line, (name, ms)) in marks.into_iter().enumerate() {
-        let at = x.at(ms).clamp(LEFT, RIGHT);
-        // Labels near the right edge stand to the left of their line.
-        let (anchor, shift) = if at > RIGHT - 70.0 {
-            ("end", -4.0)
-        } else {
-            ("start", 4.0)
-        };
+    marks(&mut svg, &x, latency);
+    svg + "</svg>"
+}
+
+/// Lines at the percentiles. Their labels stand side by side above the drawing, where nothing else is,
+/// because two percentiles may be so near to each other that labels at their lines would collide.
+fn marks(svg: &mut String, x: &Scale, latency: &Latency) {
+    let known = [("p50", Some(latency.p50_ms)), ("p99", latency.p99_ms)];
+    let known = known.into_iter().filter_map(|(name, ms)| Some((name, ms?)));
+    for (at, (name, ms)) in known.enumerate() {
+        let place = x.at(ms).clamp(LEFT, RIGHT);
+        let left = LEFT + MARK_STEP * at as f64;
         let _ = writeln!(
             svg,
-            "<line class=\"mark\" x1=\"{at:.1}\" y1=\"{TOP}\" x2=\"{at:.1}\" y2=\"{BOTTOM}\"/>\
-             <text x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{name} {} ms</text>",
-            at + shift,
-            TOP + 10.0 + LEGEND_STEP * line as f64,
+            "<line class=\"mark {name}\" x1=\"{place:.1}\" y1=\"{}\" x2=\"{place:.1}\" \
+             y2=\"{BOTTOM}\"/>\
+             <line class=\"mark {name}\" x1=\"{left}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\
+             <text x=\"{}\" y=\"{}\">{name} {} ms</text>",
+            TOP + LEGEND_STEP,
+            TOP + 4.0,
+            left + 22.0,
+            TOP + 4.0,
+            left + 28.0,
+            TOP + 8.0,
             number(ms)
         );
     }
+}
+
+/// Median and longest latency of each second; empty when there are not two seconds that have any.
+pub(super) fn latency_over_time(slices: &[Slice]) -> String {
+    let points = |pick: fn(&Slice) -> Option<f64>| -> Vec<(f64, f64)> {
+        let seconds = slices.iter().enumerate();
+        let known = seconds.filter_map(|(second, slice)| Some((second as f64 + 0.5, pick(slice)?)));
+        known.collect()
+    };
+    let (median, longest) = (points(|slice| slice.p50_ms), points(|slice| slice.max_ms));
+    if median.len() < 2 {
+        return String::new();
+    }
+    let all = || median.iter().chain(&longest).map(|(_, ms)| *ms);
+    let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
+    let x = Scale::linear(slices.len() as f64, LEFT, RIGHT);
+    let y = Scale::log(low / 1.2, high * 1.2, BOTTOM, TOP + LEGEND_STEP);
+    let mut svg = open(&x, &y, "s");
+    line(&mut svg, &x, &y, "p50", &median, 0);
+    line(&mut svg, &x, &y, "longest", &longest, 1);
     svg + "</svg>"
 }
 

@@ -23,14 +23,18 @@ fn sample() -> Report {
         latency: Some(Latency {
             count: 10,
             p50_ms: 1.3,
-            p99_ms: 1.5,
+            p99_ms: Some(1.5),
             bars,
             ..Latency::default()
         }),
-        timeline: vec![Slice {
-            completed: 10,
-            errors: 1,
-        }],
+        timeline: [1.3, 1.4]
+            .map(|ms| Slice {
+                completed: 10,
+                errors: 1,
+                p50_ms: Some(ms),
+                max_ms: Some(2.0 * ms),
+            })
+            .to_vec(),
         errors: vec![ErrorCount {
             class: "<script>alert(1)</script>".into(),
             count: 1,
@@ -50,6 +54,7 @@ fn sample() -> Report {
                 ..Point::default()
             })
             .to_vec(),
+        ..Curve::default()
     };
     let growth = RunResult {
         scenario: "backlog".into(),
@@ -89,8 +94,44 @@ fn page_shows_the_numbers_and_escapes_the_words() {
     ] {
         assert!(page.contains(wanted), "{wanted}");
     }
-    assert_eq!(page.matches("<svg").count(), 4);
+    assert_eq!(page.matches("<svg").count(), 5);
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+}
+
+/// Both labels stand above the drawing, however near the percentiles are to each other.
+#[test]
+fn labels_of_percentiles_do_not_collide() {
+    let page = page(&sample());
+    let label = |text: &str| {
+        let end = page.find(text).unwrap();
+        let tag = page[..end].rfind("<text x=\"").unwrap();
+        let place = &page[tag + "<text x=\"".len()..end];
+        place.split('"').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!(label("p99 1.50 ms") - label("p50 1.30 ms") > 100.0);
+}
+
+#[test]
+fn page_tells_settings_and_comparison() {
+    let mut report = sample();
+    report.settings.insert("pool_max".to_owned(), 7.into());
+    report.comparison = Some(Comparison {
+        differences: vec!["pool_max: 5 before, 7 now".to_owned()],
+        lines: vec![crate::model::Compared {
+            measure: "per s".to_owned(),
+            verdict: Verdict::Worse,
+            ..crate::model::Compared::default()
+        }],
+    });
+    let page = page(&report);
+    for wanted in [
+        "<dt>pool_max</dt><dd>7</dd>",
+        "not alike",
+        "pool_max: 5 before",
+        "WORSE",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 use duroxide::providers::{Provider, TagFilter, WorkItem};
 
-use super::items::{Growth, LEASE, Timed, activity, fetch, metadata, start, started};
+use super::items::{Growth, LEASE, Timed, activity, completion, fetch, metadata, start, started};
 use crate::scenario::{Run, Scenario};
 
 const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -119,21 +119,4 @@ async fn sample(run: &Run<'_>, size: u64) -> Result<[Timed; 5]> {
         ack_work.call(run, call).await?;
     }
     Ok([enqueue, fetch_turn, ack_turn, fetch_work, ack_work])
-}
-
-fn completion(work: &WorkItem) -> Result<WorkItem> {
-    match work {
-        WorkItem::ActivityExecute {
-            instance,
-            execution_id,
-            id,
-            ..
-        } => Ok(WorkItem::ActivityCompleted {
-            instance: instance.clone(),
-            execution_id: *execution_id,
-            id: *id,
-            result: "done".to_owned(),
-        }),
-        other => anyhow::bail!("a worker was given {other:?}"),
-    }
 }

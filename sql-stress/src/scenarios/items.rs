@@ -76,6 +76,24 @@ pub(super) async fn fetch(store: &dyn Provider) -> Result<(OrchestrationItem, St
     Ok((item, token))
 }
 
+/// What the worker answers.
+pub(super) fn completion(work: &WorkItem) -> Result<WorkItem> {
+    match work {
+        WorkItem::ActivityExecute {
+            instance,
+            execution_id,
+            id,
+            ..
+        } => Ok(WorkItem::ActivityCompleted {
+            instance: instance.clone(),
+            execution_id: *execution_id,
+            id: *id,
+            result: "done".to_owned(),
+        }),
+        other => anyhow::bail!("a worker was given {other:?}"),
+    }
+}
+
 /// Times one kind of call.
 pub(super) struct Timed {
     procedure: &'static str,
@@ -150,7 +168,9 @@ impl Growth {
                 p50_ms: timed.times.quantile_ms(0.5),
                 p99_ms: timed.times.quantile_ms(0.99),
                 rows_read: of.map(|c| each(c.stats.rows_read, c.calls)),
+                ghosts_read: of.map(|c| each(c.stats.ghosts_read, c.calls)),
                 locks: of.map(|c| each(c.stats.locks_taken, c.calls)),
+                ..Point::default()
             };
             let found = self.curves.iter().position(|c| c.name == timed.procedure);
             let at = found.unwrap_or_else(|| {
@@ -158,7 +178,7 @@ impl Growth {
                     name: timed.procedure.to_owned(),
                     grows_with: self.grows_with.to_owned(),
                     must_be_flat: flat.contains(&timed.procedure),
-                    points: Vec::new(),
+                    ..Curve::default()
                 });
                 self.curves.len() - 1
             });

@@ -39,13 +39,10 @@ impl Scenario for Kill {
     async fn drive(&self, run: &Run<'_>) -> Result<()> {
         let target = run.backend.target();
         let target = target.context("only a SQL Server can be shared by processes")?;
-        let program = match &run.settings.program {
-            Some(program) => program.clone(),
-            None => std::env::current_exe().context("this program cannot be found")?,
-        };
+        let program = program(run)?;
         let mut processes = Vec::new();
         for _ in 0..PROCESSES {
-            processes.push(start(&program, &target)?);
+            processes.push(start(&program, &target, &[])?);
         }
         let is_over = CancellationToken::new();
         let work = tokio::spawn(load(
@@ -69,6 +66,14 @@ impl Scenario for Kill {
             process.kill().await.context("a process does not end")?;
         }
         Ok(())
+    }
+}
+
+/// The tester itself.
+pub(super) fn program(run: &Run<'_>) -> Result<PathBuf> {
+    match &run.settings.program {
+        Some(program) => Ok(program.clone()),
+        None => std::env::current_exe().context("this program cannot be found"),
     }
 }
 
@@ -98,7 +103,7 @@ async fn kill(
         }
         // SIGKILL: it hears nothing of it.
         process.kill().await.context("a process cannot be killed")?;
-        *process = start(program, target)?;
+        *process = start(program, target, &[])?;
         killed += 1;
     }
     Ok(killed)
@@ -106,9 +111,10 @@ async fn kill(
 
 /// Starts a process that serves the schema until it is killed, or until this one is gone. The
 /// connection string travels in the environment, where other users of the machine cannot read it.
-fn start(program: &PathBuf, target: &Target) -> Result<Child> {
+pub(super) fn start(program: &PathBuf, target: &Target, more: &[&str]) -> Result<Child> {
     let child = Command::new(program)
         .args(["--serve", "--server", "--schema", &target.schema])
+        .args(more)
         .env("DATABASE_URL", &target.url)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

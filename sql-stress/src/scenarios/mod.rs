@@ -1,6 +1,9 @@
 //! The scenarios, one file each.
 
 mod backlog;
+mod claims;
+mod commits;
+mod cost;
 mod failover;
 mod fan_out;
 mod idle_latency;
@@ -9,19 +12,21 @@ mod kill;
 mod large_payload;
 mod long_history;
 mod purge;
+mod retention;
 mod sequence;
 mod sessions;
 mod soak;
 mod timers;
 mod tree;
+mod two_processes;
 mod wake_up;
 
 use anyhow::Result;
 
 use crate::scenario::Scenario;
 
-/// Those that `all` leaves out: what runs for long, and the drills.
-const ONLY_BY_NAME: [&str; 3] = ["soak", "failover", "kill"];
+/// Those that `all` leaves out: what runs for long, what needs the embedded server, and the drills.
+const ONLY_BY_NAME: [&str; 5] = ["soak", "commits", "cost", "failover", "kill"];
 
 /// All scenarios, in the order in which `all` runs them.
 #[must_use]
@@ -38,6 +43,11 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(purge::Purge),
         Box::new(long_history::LongHistory),
         Box::new(backlog::Backlog),
+        Box::new(claims::Claims),
+        Box::new(commits::Commits),
+        Box::new(retention::Retention),
+        Box::new(two_processes::TwoProcesses),
+        Box::new(cost::Cost::new()),
         Box::new(soak::Soak),
         Box::new(failover::Failover),
         Box::new(kill::Kill),
@@ -58,9 +68,13 @@ pub fn chosen(names: &[String]) -> Result<Vec<Box<dyn Scenario>>> {
     let find = |name: &String| {
         let found = all().into_iter().find(|scenario| scenario.name() == name);
         found.ok_or_else(|| match name.as_str() {
-            "compare-baseline" => anyhow::anyhow!(
-                "compare-baseline is an example, so that SQLite is built for it alone: cargo run \
-                 --release -p sql-stress --example compare-baseline"
+            "compare-baseline" | "growth" => anyhow::anyhow!(
+                "{name} is an example, so that SQLite is built for it alone: cargo run --release \
+                 -p sql-stress --example {name}"
+            ),
+            "fan-in" => anyhow::anyhow!(
+                "fan-in is a part of the example growth: cargo run --release -p sql-stress \
+                 --example growth -- fan-in"
             ),
             _ => {
                 let names: Vec<_> = all().iter().map(|scenario| scenario.name()).collect();
@@ -80,10 +94,15 @@ mod tests {
         let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let found = chosen(&names(&["timers", "fan-out"])).unwrap();
         assert_eq!((found[0].name(), found[1].name()), ("timers", "fan-out"));
-        assert_eq!(chosen(&names(&["all"])).unwrap().len(), all().len() - 3);
+        assert_eq!(
+            chosen(&names(&["all"])).unwrap().len(),
+            all().len() - ONLY_BY_NAME.len()
+        );
         let error = chosen(&names(&["fanout"])).err().unwrap().to_string();
         assert!(error.contains("fan-out"), "{error}");
         let error = chosen(&names(&["compare-baseline"])).err().unwrap();
         assert!(error.to_string().contains("--example"), "{error}");
+        let error = chosen(&names(&["fan-in"])).err().unwrap();
+        assert!(error.to_string().contains("--example growth"), "{error}");
     }
 }

@@ -1,6 +1,13 @@
 //! The results of a run, as they are kept in JSON and shown.
 
+mod comparison;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use comparison::{Compared, Comparison, Verdict};
 
 /// Everything that one invocation measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,10 +25,15 @@ pub struct Report {
     pub cores: usize,
     /// Start of the random sequences.
     pub seed: u64,
+    /// What the runs were told to do, by name: everything that makes two runs alike or not. Units are
+    /// in the names.
+    pub settings: BTreeMap<String, Value>,
     /// Ended by Ctrl-C.
     pub is_interrupted: bool,
     /// The runs, in order.
     pub runs: Vec<RunResult>,
+    /// How they compare with an earlier report.
+    pub comparison: Option<Comparison>,
 }
 
 impl Report {
@@ -68,6 +80,12 @@ pub struct RunResult {
     pub procedures: Vec<Procedure>,
     /// Requests per orchestration.
     pub round_trips: Option<RoundTrips>,
+    /// What the server did per orchestration, where it can be asked.
+    pub server: Option<ServerCost>,
+    /// What one orchestration of each shape cost, where the scenario is about that.
+    pub costs: Vec<ShapeCost>,
+    /// What each repetition gave; this result is the one in the middle.
+    pub repeats: Vec<Repeat>,
     /// How cost grows.
     pub curves: Vec<Curve>,
     /// What else the scenario found.
@@ -84,6 +102,18 @@ impl RunResult {
             && self.completed == ended
             && self.launched > 0
             && self.facts.iter().all(|fact| !fact.is_failure)
+            && self.repeats.iter().all(|repeat| repeat.is_success)
+    }
+
+    /// Seen from a comparison, the parts of this run that noise moves.
+    #[must_use]
+    pub fn as_repeat(&self) -> Repeat {
+        Repeat {
+            throughput: self.throughput,
+            p50_ms: self.latency.as_ref().map(|latency| latency.p50_ms),
+            p99_ms: self.latency.as_ref().and_then(|latency| latency.p99_ms),
+            is_success: self.is_success(),
+        }
     }
 
     /// Success rate in percent of those that could end.
@@ -111,10 +141,10 @@ pub struct Latency {
     pub p50_ms: f64,
     /// 90th percentile.
     pub p90_ms: f64,
-    /// 99th percentile.
-    pub p99_ms: f64,
-    /// 99.9th percentile.
-    pub p999_ms: f64,
+    /// 99th percentile; absent below 100 times, because it would be the longest.
+    pub p99_ms: Option<f64>,
+    /// 99.9th percentile; absent below 1,000 times, because it would be the longest.
+    pub p999_ms: Option<f64>,
     /// Longest.
     pub max_ms: f64,
     /// Bars of a histogram with exponentially growing widths.
@@ -132,13 +162,32 @@ pub struct Bar {
     pub count: u64,
 }
 
+/// What one of several repetitions gave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Repeat {
+    /// Completed per second.
+    pub throughput: f64,
+    /// Median latency.
+    pub p50_ms: Option<f64>,
+    /// 99th percentile of the latency.
+    pub p99_ms: Option<f64>,
+    /// Whether all that was started succeeded.
+    pub is_success: bool,
+}
+
 /// One second of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Slice {
     /// Orchestrations completed.
     pub completed: u64,
     /// Orchestrations failed or lost, and failed calls.
     pub errors: u64,
+    /// Median latency of those that completed.
+    pub p50_ms: Option<f64>,
+    /// Longest latency of those that completed.
+    pub max_ms: Option<f64>,
 }
 
 /// Errors of one class.
@@ -206,13 +255,52 @@ pub struct RoundTrips {
     pub requests: Option<f64>,
 }
 
+/// What one orchestration cost the server. Client polls and fetches that found nothing are part of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerCost {
+    /// Requests.
+    pub calls: f64,
+    /// Flushes of the log that commits waited for.
+    pub flushes: f64,
+    /// Bytes of log that SQL Server would write, estimated by the engine from row images.
+    pub log_bytes: f64,
+    /// Bytes from the clients.
+    pub bytes_received: f64,
+    /// Bytes to the clients.
+    pub bytes_sent: f64,
+    /// Rows and index entries looked at.
+    pub rows_read: f64,
+    /// Rows inserted, updated and deleted.
+    pub rows_written: f64,
+    /// Locks taken.
+    pub locks: f64,
+    /// Time that the server worked, waits included.
+    pub server_ms: f64,
+}
+
+/// What one orchestration of a shape cost, without anybody waiting for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShapeCost {
+    /// The shape.
+    pub shape: String,
+    /// Its cost with durable commits only.
+    pub cost: ServerCost,
+    /// Flushes when claims are delayed-durable.
+    pub delayed_flushes: f64,
+}
+
 /// How an operation's cost grows with something.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Curve {
     /// The operation.
     pub name: String,
     /// What grows.
     pub grows_with: String,
+    /// What a point's time is, where it is not that of a call.
+    pub title: String,
     /// Whether the cost must stay the same.
     pub must_be_flat: bool,
     /// From small to large.
@@ -220,12 +308,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// How many times more the last point costs than the first, in rows read if they are known, since
-    /// they do not depend on what else the machine does; else in time.
+    /// How many times more the last point costs than the first, in entries visited if they are known,
+    /// since they do not depend on what else the machine does; else in time.
     #[must_use]
     pub fn growth(&self) -> Option<f64> {
         let (first, last) = (self.points.first()?, self.points.last()?);
-        match (first.rows_read, last.rows_read) {
+        match (first.entries(), last.entries()) {
             (Some(a), Some(b)) => Some((b + 1.0) / (a + 1.0)),
             _ => Some(last.p50_ms / first.p50_ms.max(1e-6)),
         }
@@ -240,6 +328,7 @@ impl Curve {
 
 /// Cost at one size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Point {
     /// The size.
     pub x: f64,
@@ -249,8 +338,24 @@ pub struct Point {
     pub p99_ms: f64,
     /// Rows the server read per call, where it can be asked.
     pub rows_read: Option<f64>,
+    /// Deleted index entries that the server passed over per call, where it can be asked.
+    pub ghosts_read: Option<f64>,
     /// Locks the server took per call, where it can be asked.
     pub locks: Option<f64>,
+    /// Requests to the server, where a point is not one call.
+    pub calls: Option<f64>,
+    /// Bytes on the wire, in both directions, where a point is not one call.
+    pub bytes: Option<f64>,
+    /// Flushes of the log that commits waited for, where a point is not one call.
+    pub flushes: Option<f64>,
+}
+
+impl Point {
+    /// Index entries visited per call, dead or alive.
+    #[must_use]
+    pub fn entries(&self) -> Option<f64> {
+        Some(self.rows_read? + self.ghosts_read.unwrap_or_default())
+    }
 }
 
 /// A finding of a scenario.
