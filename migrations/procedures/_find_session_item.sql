@@ -29,12 +29,29 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
             @lane_session NVARCHAR(400) = N'', @lane_tag NVARCHAR(260) = N'', @previous NVARCHAR(260),
-            @lane_item BIGINT, @lane_item_ms BIGINT;
+            @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     SET @work_id = NULL;
     SET @from_lane = 0;
     SET @next_ms = NULL;
+
+    -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a
+    -- lane that is being written is stepped over here as it is below, unless the session is the caller's.
+    SELECT TOP (1) @has_sessions = 1
+    FROM   [$(schema)].session_lanes AS l
+           WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK);
+    IF @has_sessions = 0
+    BEGIN
+        SELECT TOP (1) @has_sessions = 1
+        FROM   [$(schema)].sessions AS s
+               WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  s.owner_id = @session_owner;
+    END;
+    IF @has_sessions = 0
+    BEGIN
+        RETURN;
+    END;
 
     IF @include_untagged = 1 OR @any_tag = 1
     BEGIN

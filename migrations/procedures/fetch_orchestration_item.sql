@@ -20,6 +20,12 @@
 -- holding nothing else, for a moment; then the search starts again. So a row that somebody keeps locked
 -- for long does not hide what becomes ready behind it.
 --
+-- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the
+-- answer says from where the caller's next fetch should look, @floor_ms, and in which lanes. Nothing is lost below the
+-- floor: when nothing is found above it the whole of every lane is searched, and callers leave the floor out at least
+-- once a second, for what came back to an old place or was committed late. The floor is 100 ms below what was
+-- claimed, so that an enqueue that is about to commit is mostly above it.
+--
 -- A claim does not step over a row that only posters share (see _post_message), or a stream of messages would
 -- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
 -- waits for those who came before it: each of them is about to commit, and wants nothing that a claim holds.
@@ -40,7 +46,9 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_timeout_ms BIGINT,
     @min_version     BIGINT = NULL,
     @max_version     BIGINT = NULL,
-    @process_id      UNIQUEIDENTIFIER = NULL
+    @process_id      UNIQUEIDENTIFIER = NULL,
+    @floor_ms        BIGINT = NULL,
+    @lanes           NVARCHAR(MAX) = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -55,12 +63,12 @@ BEGIN
         THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
     END;
 
-    DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @previous BIGINT,
-            @found BIT = 0, @searching BIT = 1, @has_instance BIT, @execution_id BIGINT,
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @pinned_version BIGINT, @ready_ms BIGINT,
+            @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
             @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
-    DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
+    DECLARE @heads TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @messages TABLE
     (
         queue_id      BIGINT NOT NULL PRIMARY KEY,
@@ -68,47 +76,38 @@ BEGIN
         payload       NVARCHAR(MAX) NOT NULL
     );
 
-    -- Lane -1 holds the instances without a pinned version, which every caller supports. The others
-    -- are found by stepping from one to the next through the index.
-    INSERT INTO @lanes (lane) VALUES (-1);
-    SET @lane = COALESCE(@min_version, 0) - 1;
-    SET @max_version = COALESCE(@max_version, 9223372036854775807);
-    WHILE @lane IS NOT NULL
-    BEGIN
-        SET @previous = @lane;
-        SET @lane = NULL;
-        SELECT TOP (1) @lane = l.lane
-        FROM   [$(schema)].instance_locks AS l
-               WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  l.lane > @previous
-          AND  l.lane <= @max_version
-        ORDER BY l.lane;
-        IF @lane IS NOT NULL
-        BEGIN
-            INSERT INTO @lanes (lane) VALUES (@lane);
-        END;
-    END;
-
     WHILE @searching = 1
     BEGIN
+        IF @is_whole = 0 AND (@floor_ms IS NULL OR @lanes IS NULL)
+        BEGIN
+            SELECT @is_whole = 1, @floor_ms = 0;
+            EXEC [$(schema)]._list_lanes @min_version = @min_version, @max_version = @max_version, @lanes = @lanes OUTPUT;
+        END;
+        INSERT INTO @heads (lane)
+        SELECT DISTINCT j.lane
+        FROM   OPENJSON(@lanes) WITH (lane BIGINT '$') AS j
+        WHERE  (j.lane = -1 OR j.lane BETWEEN COALESCE(@min_version, 0) AND COALESCE(@max_version, 9223372036854775807))
+          AND  NOT EXISTS (SELECT 1 FROM @heads AS h WHERE h.lane = j.lane);
+
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @candidate = NULL;
         SELECT TOP (1) @candidate = c.instance_id, @lane = v.lane
-        FROM   @lanes AS v
+        FROM   @heads AS v
         CROSS APPLY
         (
             SELECT TOP (1) l.instance_id, l.not_before_ms, l.claim_id
             FROM   [$(schema)].instance_locks AS l
                    WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = v.lane
-              AND  l.not_before_ms <= @now_ms
+              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY l.not_before_ms, l.claim_id
         ) AS c
         ORDER BY c.not_before_ms, c.claim_id;
 
         IF @candidate IS NULL
         BEGIN
-            SET @searching = 0;
+            -- Nothing above the floor, or nothing at all.
+            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
         END
         ELSE
         BEGIN
@@ -117,11 +116,11 @@ BEGIN
             -- pinned_version is read so that the row itself is locked with its index entry: writers
             -- lock the row first, and would otherwise meet this claim half-way.
             SET @instance_id = NULL;
-            SELECT TOP (1) @instance_id = l.instance_id, @previous = l.pinned_version
+            SELECT TOP (1) @instance_id = l.instance_id, @pinned_version = l.pinned_version, @ready_ms = l.not_before_ms
             FROM   [$(schema)].instance_locks AS l
                    WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = @lane
-              AND  l.not_before_ms <= @now_ms
+              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY l.not_before_ms, l.claim_id
             OPTION (KEEPFIXED PLAN);
 
@@ -188,7 +187,7 @@ BEGIN
     IF @found = 0
     BEGIN
         SELECT @next_ms = MIN(c.not_before_ms)
-        FROM   @lanes AS v
+        FROM   @heads AS v
         CROSS APPLY
         (
             SELECT TOP (1) l.not_before_ms
@@ -205,7 +204,7 @@ BEGIN
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name,
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
                CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped,
-               @orphan_id AS orphan_id;
+               @orphan_id AS orphan_id, CAST(NULL AS BIGINT) AS floor_ms, CAST(NULL AS NVARCHAR(MAX)) AS lanes;
         RETURN;
     END;
 
@@ -221,7 +220,8 @@ BEGIN
                @instance_id AS instance_id, CAST(@lock_token + N':' + @instance_id AS NVARCHAR(500)) AS lock_token,
                @attempt_count AS attempt_count, @has_instance AS has_instance,
                @name AS orchestration_name, @version AS orchestration_version,
-               @execution_id AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id;
+               @execution_id AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id,
+               @ready_ms - 100 AS floor_ms, @lanes AS lanes;
 
         SELECT m.queue_id, m.attempt_count, m.payload
         FROM   @messages AS m

@@ -11,7 +11,8 @@
 -- Cost. Items without a session are looked for by one seek per tag, items with one by
 -- _find_session_item, which has seeks of its own. Items that wait, are held, have other tags or
 -- belong to sessions of others are never visited. The oldest candidate wins. The instance's history,
--- which the runtime reads next, comes along: see _send_work_history.
+-- which the runtime reads next, comes along: see _send_work_history. Items without a session are looked for from
+-- @floor_ms on, with any tag in @lanes, as in fetch_orchestration_item.
 --
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
@@ -25,7 +26,9 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @tags               NVARCHAR(MAX) = NULL,
     @session_owner      NVARCHAR(4000) = NULL,
     @session_timeout_ms BIGINT = NULL,
-    @process_id         UNIQUEIDENTIFIER = NULL
+    @process_id         UNIQUEIDENTIFIER = NULL,
+    @floor_ms           BIGINT = NULL,
+    @lanes              NVARCHAR(MAX) = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -44,12 +47,13 @@ BEGIN
         THROW 51001, N'session owner id is longer than 400 characters; choose a shorter one', 1;
     END;
 
-    DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @found BIT = 0,
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @is_whole BIT = 0, @found BIT = 0,
             @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
-            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT, @has_sessions BIT = 0,
-            @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT, @token UNIQUEIDENTIFIER = @lock_token;
+            @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT,
+            @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT, @from_ms BIGINT,
+            @ready_ms BIGINT, @token UNIQUEIDENTIFIER = @lock_token;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -63,42 +67,25 @@ BEGIN
         FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
         WHERE  j.tag IS NOT NULL;
     END;
-    -- Every tag in use, by stepping from one to the next through the index.
-    SET @tag_key = N'';
-    WHILE @any_tag = 1 AND @tag_key IS NOT NULL
-    BEGIN
-        SET @item_tag = @tag_key;
-        SET @tag_key = NULL;
-        SELECT TOP (1) @tag_key = q.tag_key
-        FROM   [$(schema)].worker_queue AS q
-               WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  q.session_key = N''
-          AND  q.tag_key > @item_tag
-        ORDER BY q.tag_key;
-        IF @tag_key IS NOT NULL
-        BEGIN
-            INSERT INTO @tag_keys (tag_key) VALUES (@tag_key);
-        END;
-    END;
-
-    -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a
-    -- lane that is being written is stepped over here as it is there, unless the session is the caller's.
-    IF @session_owner IS NOT NULL
-    BEGIN
-        SELECT TOP (1) @has_sessions = 1
-        FROM   [$(schema)].session_lanes AS l
-               WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK);
-        IF @has_sessions = 0
-        BEGIN
-            SELECT TOP (1) @has_sessions = 1
-            FROM   [$(schema)].sessions AS s
-                   WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  s.owner_id = @session_owner;
-        END;
-    END;
 
     WHILE @searching = 1
     BEGIN
+        IF @is_whole = 0 AND (@floor_ms IS NULL OR (@any_tag = 1 AND @lanes IS NULL))
+        BEGIN
+            SELECT @is_whole = 1, @floor_ms = 0;
+            IF @any_tag = 1
+            BEGIN
+                EXEC [$(schema)]._list_tags @tag_keys = @lanes OUTPUT;
+            END;
+        END;
+        IF @any_tag = 1
+        BEGIN
+            INSERT INTO @tag_keys (tag_key)
+            SELECT DISTINCT j.tag_key COLLATE Latin1_General_100_BIN2
+            FROM   OPENJSON(@lanes) WITH (tag_key NVARCHAR(260) '$') AS j
+            WHERE  NOT EXISTS (SELECT 1 FROM @tag_keys AS t WHERE t.tag_key = j.tag_key COLLATE Latin1_General_100_BIN2);
+        END;
+
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SELECT @candidate = NULL, @session_key = N'', @from_lane = 0;
 
@@ -111,12 +98,12 @@ BEGIN
                    WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  q.session_key = N''
               AND  q.tag_key = t.tag_key
-              AND  q.not_before_ms <= @now_ms
+              AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY q.not_before_ms, q.work_id
         ) AS c
         ORDER BY c.not_before_ms, c.work_id;
 
-        IF @has_sessions = 1
+        IF @session_owner IS NOT NULL
         BEGIN
             EXEC [$(schema)]._find_session_item
                 @session_owner = @session_owner, @include_untagged = @include_untagged,
@@ -139,23 +126,24 @@ BEGIN
 
         IF @candidate IS NULL
         BEGIN
-            SET @searching = 0;
+            -- Nothing above the floor, or nothing at all.
+            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
         END
         ELSE
         BEGIN
-            SELECT @work_id = NULL, @won = 0;
+            SELECT @work_id = NULL, @won = 0, @from_ms = CASE WHEN @session_key = N'' THEN @floor_ms ELSE 0 END;
             BEGIN TRY
                 BEGIN TRANSACTION;
 
                 -- payload is read so that the row itself is locked with its index entry: writers lock
                 -- the row first, and would otherwise meet this claim half-way.
                 SELECT TOP (1) @work_id = q.work_id, @attempt_count = q.attempt_count + 1, @payload = q.payload,
-                       @instance_id = q.instance_id, @execution_id = q.execution_id, @activity_id = q.activity_id
+                       @ready_ms = q.not_before_ms, @instance_id = q.instance_id, @execution_id = q.execution_id, @activity_id = q.activity_id
                 FROM   [$(schema)].worker_queue AS q
                        WITH (INDEX(ix_worker_queue_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE  q.session_key = @session_key
                   AND  q.tag_key = @tag_key
-                  AND  q.not_before_ms <= @now_ms
+                  AND  q.not_before_ms BETWEEN @from_ms AND @now_ms
                 ORDER BY q.not_before_ms, q.work_id
                 OPTION (KEEPFIXED PLAN);
 
@@ -243,7 +231,8 @@ BEGIN
                AS lock_token,
            CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,
            CASE WHEN @found = 1 THEN @payload END AS payload,
-           @instance_id AS instance_id, @execution_id AS execution_id, @activity_id AS activity_id;
+           @instance_id AS instance_id, @execution_id AS execution_id, @activity_id AS activity_id,
+           CASE WHEN @found = 1 THEN @ready_ms - 100 END AS floor_ms, CASE WHEN @found = 1 THEN @lanes END AS lanes;
 
     EXEC [$(schema)]._send_work_history
         @found = @found, @instance_id = @instance_id, @process_id = @process_id, @lock_token = @lock_token, @work_id = @work_id;

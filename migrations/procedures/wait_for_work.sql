@@ -9,7 +9,8 @@
 -- stepping over rows that are being written; it sees what they would see, and waits for nobody.
 --
 -- Cost. A look is one seek per version lane, and two per tag for those who take sessions, whatever
--- waits or is held. There are some 60 looks a second. Nothing is open or locked between them: neither
+-- waits or is held. There are some 60 looks a second. Once a second a look goes through the whole heads of lanes and tags,
+-- and learns which there are; the others look only at what has become ready since, and pass over no ghosts of claims. Nothing is open or locked between them: neither
 -- clean-up of ghosts and row versions nor a change of the schema waits for this procedure. The call
 -- occupies a worker thread of the server for up to @wait_ms.
 CREATE OR ALTER PROCEDURE [$(schema)].wait_for_work
@@ -33,15 +34,16 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @end_ms BIGINT,
-            @waiting BIT = 1, @is_ready BIT = 0, @lane BIGINT, @previous BIGINT, @head_ms BIGINT,
+            @waiting BIT = 1, @is_ready BIT = 0, @looked_ms BIGINT, @whole_ms BIGINT, @floor_ms BIGINT,
+            @list NVARCHAR(MAX), @head_ms BIGINT,
             @tag_key NVARCHAR(260), @previous_tag NVARCHAR(260), @work_tag NVARCHAR(260),
             @session_tag NVARCHAR(260), @owner_tag NVARCHAR(260), @owner_id NVARCHAR(400);
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @work_tags TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     SET @end_ms = @now_ms + @wait_ms;
-    SET @min_version = COALESCE(@min_version, 0);
-    SET @max_version = COALESCE(@max_version, 9223372036854775807);
     IF @include_untagged = 1 OR @any_tag = 1
     BEGIN
         INSERT INTO @tag_keys (tag_key) VALUES (N'');
@@ -53,6 +55,9 @@ BEGIN
         FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
         WHERE  j.tag IS NOT NULL;
     END;
+    INSERT INTO @work_tags (tag_key)
+    SELECT t.tag_key
+    FROM   @tag_keys AS t;
     IF @session_owners IS NOT NULL
     BEGIN
         INSERT INTO @owners (owner_id)
@@ -63,31 +68,46 @@ BEGIN
 
     WHILE @waiting = 1
     BEGIN
-        -- The first entry of a lane has its earliest time, so one seek finds the lane and its head. Lane
-        -- -1 holds the instances without a pinned version, which everybody supports.
-        SET @lane = CASE WHEN @orchestrations = 1 THEN -2 END;
-        WHILE @lane IS NOT NULL AND @is_ready = 0
+        -- What has become ready since the last look lies above it; the slack is for what was committed late.
+        SET @floor_ms = @looked_ms - 100;
+        IF @looked_ms IS NULL OR @now_ms >= @whole_ms OR @now_ms < @looked_ms
         BEGIN
-            SET @previous = @lane;
-            SET @lane = NULL;
-            SELECT TOP (1) @lane = l.lane, @head_ms = l.not_before_ms
-            FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.lane > @previous
-              AND  l.lane <= @max_version
-            ORDER BY l.lane, l.not_before_ms;
-            IF @lane > -1 AND @lane < @min_version
+            SET @floor_ms = 0;
+            SET @whole_ms = @now_ms + 1000;
+            IF @orchestrations = 1
             BEGIN
-                SET @lane = @min_version - 1;
-            END
-            ELSE IF @lane IS NOT NULL AND @head_ms <= @now_ms
+                EXEC [$(schema)]._list_lanes @min_version = @min_version, @max_version = @max_version, @lanes = @list OUTPUT;
+                INSERT INTO @lanes (lane)
+                SELECT j.lane
+                FROM   OPENJSON(@list) WITH (lane BIGINT '$') AS j
+                WHERE  NOT EXISTS (SELECT 1 FROM @lanes AS v WHERE v.lane = j.lane);
+            END;
+            IF @any_tag = 1
             BEGIN
-                SET @is_ready = 1;
+                EXEC [$(schema)]._list_tags @tag_keys = @list OUTPUT;
+                INSERT INTO @work_tags (tag_key)
+                SELECT j.tag_key COLLATE Latin1_General_100_BIN2
+                FROM   OPENJSON(@list) WITH (tag_key NVARCHAR(260) '$') AS j
+                WHERE  NOT EXISTS (SELECT 1 FROM @work_tags AS t WHERE t.tag_key = j.tag_key COLLATE Latin1_General_100_BIN2);
             END;
         END;
+        SET @looked_ms = @now_ms;
+
+        SELECT TOP (1) @is_ready = 1
+        FROM   @lanes AS v
+        CROSS APPLY
+        (
+            SELECT TOP (1) l.not_before_ms
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane = v.lane
+              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
+            ORDER BY l.not_before_ms
+        ) AS c
+        ORDER BY v.lane;
 
         SELECT TOP (1) @work_tag = t.tag_key
-        FROM   @tag_keys AS t
+        FROM   @work_tags AS t
         CROSS APPLY
         (
             SELECT TOP (1) q.not_before_ms
@@ -95,28 +115,10 @@ BEGIN
                    WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  q.session_key = N''
               AND  q.tag_key = t.tag_key
-              AND  q.not_before_ms <= @now_ms
+              AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY q.not_before_ms
         ) AS c
         ORDER BY t.tag_key;
-
-        -- Tags that nobody named: from one to the next, as from lane to lane.
-        SET @tag_key = CASE WHEN @any_tag = 1 AND @work_tag IS NULL THEN N'' END;
-        WHILE @tag_key IS NOT NULL AND @work_tag IS NULL
-        BEGIN
-            SET @previous_tag = @tag_key;
-            SET @tag_key = NULL;
-            SELECT TOP (1) @tag_key = q.tag_key, @head_ms = q.not_before_ms
-            FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  q.session_key = N''
-              AND  q.tag_key > @previous_tag
-            ORDER BY q.tag_key, q.not_before_ms;
-            IF @tag_key IS NOT NULL AND @head_ms <= @now_ms
-            BEGIN
-                SET @work_tag = @tag_key;
-            END;
-        END;
 
         IF @sessions = 1
         BEGIN

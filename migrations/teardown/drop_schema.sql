@@ -37,6 +37,8 @@ DROP PROCEDURE IF EXISTS [$(schema)]._park_orphan;
 DROP PROCEDURE IF EXISTS [$(schema)]._post_message;
 DROP PROCEDURE IF EXISTS [$(schema)]._postpone_session_lane;
 DROP PROCEDURE IF EXISTS [$(schema)]._prune_executions;
+DROP PROCEDURE IF EXISTS [$(schema)]._list_lanes;
+DROP PROCEDURE IF EXISTS [$(schema)]._list_tags;
 DROP PROCEDURE IF EXISTS [$(schema)]._release_instance;
 DROP PROCEDURE IF EXISTS [$(schema)]._save_execution;
 DROP PROCEDURE IF EXISTS [$(schema)]._settle_session_lane;

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
+use super::floors::Floors;
 use super::leases::{Leases, Queue};
 use super::token::new_token;
 use crate::error::CallError;
@@ -31,6 +32,7 @@ pub(crate) struct Claims {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
+    floors: Floors,
     /// Fetches under way, and claims that are being given back.
     tasks: TaskTracker,
 }
@@ -87,22 +89,25 @@ impl Claims {
             database,
             wakeups,
             leases: Leases::default(),
+            floors: Floors::default(),
             tasks: TaskTracker::new(),
         })
     }
 
-    /// Asks for an item. The call is given its token here.
+    /// Asks for an item. The call is given its token here, and from where to look: `filter` names what else
+    /// it asks for.
     pub(super) async fn fetch(
         self: &Arc<Self>,
         queue: Queue,
         lease: Duration,
+        filter: String,
         call: Call<'static>,
     ) -> Result<Polled<Claimed>, CallError> {
         let (answer, answered) = oneshot::channel();
         let claims = self.clone();
         self.tasks.spawn(async move {
             // An answer that nobody waits for is dropped here, and with it the claim.
-            drop(answer.send(claims.claim(queue, lease, call).await));
+            drop(answer.send(claims.claim(queue, lease, &filter, call).await));
         });
         answered.await.unwrap_or_else(|_| {
             Err(CallError::Connection {
@@ -116,9 +121,11 @@ impl Claims {
         self: &Arc<Self>,
         queue: Queue,
         lease: Duration,
+        filter: &str,
         call: Call<'static>,
     ) -> Result<Polled<Claimed>, CallError> {
         let asked_at = Instant::now();
+        let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
         let mut rest = self.database.execute(&call).await?;
         let header = rest.row()?;
@@ -127,6 +134,7 @@ impl Claims {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
         let token = header.text("lock_token")?.to_owned();
+        self.floors.claimed(queue, filter, &header)?;
         self.leases.begin(&token, queue, asked_at, lease);
         let claim = Claim {
             claims: self.clone(),
@@ -158,6 +166,7 @@ impl Claims {
             }
         }
         self.leases.end(token);
+        self.floors.returned(queue);
         if queue == Queue::Orchestrations {
             self.wakeups.turn_abandoned(token, None);
         }
@@ -172,6 +181,18 @@ impl Claims {
     /// would cancel an activity, and lose its result, over a failure that may be gone in a moment.
     pub(super) fn renewal(&self, token: &str) -> Retry {
         Retry::renewal(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
+    }
+
+    /// Runs the call that gives an item back to its queue.
+    pub(super) async fn abandon(
+        &self,
+        queue: Queue,
+        token: &str,
+        call: &Call<'_>,
+    ) -> Result<(), CallError> {
+        self.settle(token, call).await?;
+        self.floors.returned(queue);
+        Ok(())
     }
 
     /// Runs the call that settles a lease. A lease that is settled or lost is forgotten.

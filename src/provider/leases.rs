@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::time::later;
 
 /// Which queue a lease is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Queue {
     Orchestrations,
     Work,

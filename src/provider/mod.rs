@@ -3,6 +3,7 @@
 mod build;
 mod claims;
 mod error;
+mod floors;
 pub(crate) mod history;
 mod kv;
 mod leases;

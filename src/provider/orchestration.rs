@@ -70,7 +70,12 @@ async fn poll(
         .opt_guid("@process_id", provider.histories.process_id());
     let claims = &provider.claims;
     let claimed = match claims
-        .fetch(Queue::Orchestrations, lock_timeout, call)
+        .fetch(
+            Queue::Orchestrations,
+            lock_timeout,
+            format!("{versions:?}"),
+            call,
+        )
         .await?
     {
         Polled::Found(claimed) => claimed,
@@ -300,7 +305,10 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.claims.settle(lock_token, &call).await?;
+    provider
+        .claims
+        .abandon(Queue::Orchestrations, lock_token, &call)
+        .await?;
     provider.wakeups.turn_abandoned(lock_token, delay);
     Ok(())
 }

@@ -78,6 +78,12 @@ impl<'a> Query<'a> {
         })
     }
 
+    /// Names what the fetch can take, as far as it matters from where it looks.
+    fn filter(&self) -> String {
+        let tags = self.tags.as_deref().unwrap_or_default();
+        format!("{} {} {tags}", self.include_untagged, self.any_tag)
+    }
+
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {
         let mut call = Call::dispatch("fetch_work_item", Retry::fetch())
             .millis("@lock_timeout_ms", self.lock_timeout)
@@ -95,7 +101,10 @@ impl<'a> Query<'a> {
             header,
             mut rest,
             claim,
-        } = match claims.fetch(Queue::Work, self.lock_timeout, call).await? {
+        } = match claims
+            .fetch(Queue::Work, self.lock_timeout, self.filter(), call)
+            .await?
+        {
             Polled::Found(claimed) => claimed,
             Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
         };
@@ -215,6 +224,5 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.claims.settle(token, &call).await?;
-    Ok(())
+    provider.claims.abandon(Queue::Work, token, &call).await
 }

@@ -28,12 +28,31 @@ struct Work {
     name: String,
 }
 
+/// From where the next fetch may look, as the last one said.
+#[derive(Default)]
+struct From(String);
+
+impl From {
+    fn of(head: &Row) -> Self {
+        let floor: i64 = head.get("floor_ms").expect("a floor");
+        let lanes = head.get::<&str, _>("lanes").unwrap_or("[]");
+        Self(format!(", @floor_ms = {floor}, @lanes = N'{lanes}'"))
+    }
+
+    /// Left out now and then, as callers do once a second.
+    fn take(&self, dice: &mut Dice) -> &str {
+        if dice.roll(4) == 0 { "" } else { &self.0 }
+    }
+}
+
 pub struct Caller {
     pub session: Session,
     pub dice: Dice,
     pub account: Arc<Account>,
     turns: Vec<Turn>,
     work: Vec<Work>,
+    turns_from: From,
+    work_from: From,
 }
 
 /// Instances whose names begin with `h` are never deleted, so their messages are accounted for.
@@ -50,6 +69,8 @@ impl Caller {
             account,
             turns,
             work,
+            turns_from: From::default(),
+            work_from: From::default(),
         }
     }
 
@@ -133,13 +154,15 @@ impl Caller {
     async fn fetch(&mut self, lease_ms: u64) -> bool {
         let token = uuid::Uuid::new_v4();
         let text = format!(
-            "fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}"
+            "fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}{}",
+            self.turns_from.take(&mut self.dice)
         );
         let sets = self.call(&text).await.expect("a fetch is never refused");
         let head = &sets[0][0];
         if head.get("found") != Some(true) {
             return false;
         }
+        self.turns_from = From::of(head);
         let messages = sets[1].iter();
         let messages =
             messages.map(|row| row.get::<&str, _>("payload").expect("a payload").to_owned());
@@ -254,13 +277,15 @@ impl Caller {
     async fn fetch_work(&mut self, owner: u64, lease_ms: u64) -> bool {
         let token = uuid::Uuid::new_v4();
         let text = format!(
-            "fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}, @any_tag = 1, @session_owner = N'w{owner}', @session_timeout_ms = {lease_ms}"
+            "fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}, @any_tag = 1, @session_owner = N'w{owner}', @session_timeout_ms = {lease_ms}{}",
+            self.work_from.take(&mut self.dice)
         );
         let sets = self.call(&text).await.expect("a fetch is never refused");
         let head = &sets[0][0];
         if head.get("found") != Some(true) {
             return false;
         }
+        self.work_from = From::of(head);
         self.work.push(Work {
             token: head
                 .get::<&str, _>("lock_token")

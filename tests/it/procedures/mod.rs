@@ -5,6 +5,7 @@ mod cost;
 mod counting;
 mod deadlocks;
 mod deletion;
+mod ghosts;
 mod hazards;
 mod identifiers;
 mod invariants;

@@ -1,0 +1,37 @@
+-- Lists the lanes of instances that a caller supports, as a JSON array of numbers.
+--
+-- Callers   fetch_orchestration_item, wait_for_work, outside any transaction
+-- Locks     none kept
+-- Throws    nothing
+--
+-- Lane -1 holds the instances without a pinned version, which every caller supports. The others are found by
+-- stepping from one to the next through the index, over whatever ghosts lie at the head of each: callers remember
+-- the list for a while.
+CREATE OR ALTER PROCEDURE [$(schema)]._list_lanes
+    @min_version BIGINT,
+    @max_version BIGINT,
+    @lanes       NVARCHAR(MAX) OUTPUT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    DECLARE @lane BIGINT = COALESCE(@min_version, 0) - 1, @previous BIGINT;
+
+    SET @lanes = N'[-1';
+    WHILE @lane IS NOT NULL
+    BEGIN
+        SET @previous = @lane;
+        SET @lane = NULL;
+        SELECT TOP (1) @lane = l.lane
+        FROM   [$(schema)].instance_locks AS l
+               WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.lane > @previous
+          AND  l.lane <= COALESCE(@max_version, 9223372036854775807)
+        ORDER BY l.lane;
+        IF @lane IS NOT NULL
+        BEGIN
+            SET @lanes = @lanes + N',' + CAST(@lane AS NVARCHAR(20));
+        END;
+    END;
+    SET @lanes = @lanes + N']';
+END;

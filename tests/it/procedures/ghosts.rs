@@ -1,0 +1,326 @@
+//! Fetches whose cost does not grow with what was claimed before them, though nobody cleans up; and what lies
+//! below the floor from which they look is found all the same.
+
+use std::time::Duration;
+
+use duroxide::providers::{Provider, TagFilter};
+use mssql_embedded::{Controls, GhostCleanup, Server};
+
+use super::Session;
+use crate::support::database::{TestSchema, own_server};
+use crate::support::items::{LEASE, activity, fetch, fetch_work, start};
+
+const TURN: &str = "fetch_orchestration_item";
+const WORK: &str = "fetch_work_item";
+/// Claims that leave ghosts.
+const CLAIMS: u64 = 10_000;
+
+/// A server on which deleted index entries stay for ever.
+fn haunted() -> (Server, Controls) {
+    let server = own_server();
+    let controls = server.controls();
+    controls.set_ghost_cleanup(GhostCleanup::Never);
+    (server, controls)
+}
+
+fn token(n: u64) -> String {
+    format!("00000000-0000-4000-8000-{n:012}")
+}
+
+/// Entries of indexes that the calls of a procedure have visited, be they rows or ghosts.
+fn visited(controls: &Controls, procedure: &str) -> u64 {
+    let stats = controls.counters().of(procedure).stats;
+    stats.rows_read + stats.ghosts_read
+}
+
+/// One fetch from where the last one said, or from everywhere; what it found, and from where to go on.
+async fn look(
+    session: &mut Session,
+    procedure: &str,
+    n: u64,
+    from: &str,
+) -> Option<(String, String)> {
+    let more = if procedure == WORK {
+        ", @any_tag = 1"
+    } else {
+        ""
+    };
+    let call = format!(
+        "EXEC [$(schema)].{procedure} @lock_token = N'{}', @lock_timeout_ms = 600000{more}{from};",
+        token(n)
+    );
+    let sets = session.run(&call).await.expect("the fetch runs");
+    let head = &sets[0][0];
+    if head.get("found") != Some(true) {
+        assert_eq!(head.get::<i64, _>("floor_ms"), None);
+        return None;
+    }
+    let floor: i64 = head.get("floor_ms").expect("a floor");
+    let lanes: &str = head.get("lanes").expect("lanes");
+    let found: &str = head.get("lock_token").expect("a token");
+    let from = format!(", @floor_ms = {floor}, @lanes = N'{lanes}'");
+    Some((found.to_owned(), from))
+}
+
+/// Puts a turn and an activity, with a tag, into the queues, and settles what a claim of them left.
+async fn put(session: &mut Session, n: u64) {
+    let put = format!(
+        r#"EXEC [$(schema)].enqueue_for_orchestrator @instance_id = N'i{n}', @kind = N'StartOrchestration', @payload = N'm';
+           EXEC [$(schema)].enqueue_for_worker @worker_items = N'[{{"ord":0,"instance_id":"i{n}","execution_id":1,"activity_id":1,"tag":"gpu","payload":"w"}}]';"#
+    );
+    session.run(&put).await.expect("both are enqueued");
+}
+
+async fn settle(session: &mut Session, turn: &str, work: &str) {
+    let settle = format!(
+        "EXEC [$(schema)].ack_orchestration_item @lock_token = N'{turn}', @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1', @pinned_version = 5;
+         EXEC [$(schema)].ack_work_item @lock_token = N'{work}';"
+    );
+    session.run(&settle).await.expect("both are settled");
+}
+
+/// Enqueues, claims and settles a turn and an activity for each number, one after the other.
+async fn claim_all(session: &mut Session, from: u64, to: u64) {
+    let token = token(9);
+    let text = format!(
+        r#"DECLARE @n BIGINT = {from}, @id NVARCHAR(100), @held NVARCHAR(100), @items NVARCHAR(400), @floor_ms BIGINT;
+           WHILE @n < {to}
+           BEGIN
+               SET @id = CONCAT(N'i', @n);
+               SET @floor_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+               SET @items = CONCAT(N'[{{"ord":0,"instance_id":"', @id, N'","execution_id":1,"activity_id":1,"tag":"gpu","payload":"w"}}]');
+               EXEC [$(schema)].enqueue_for_orchestrator @instance_id = @id, @kind = N'StartOrchestration', @payload = N'm';
+               EXEC [$(schema)].enqueue_for_worker @worker_items = @items;
+               EXEC [$(schema)].fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = 600000, @floor_ms = @floor_ms, @lanes = N'[-1]';
+               EXEC [$(schema)].fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = 600000, @any_tag = 1, @floor_ms = @floor_ms, @lanes = N'["[gpu]"]';
+               SET @held = CONCAT(N'{token}:', @id);
+               EXEC [$(schema)].ack_orchestration_item @lock_token = @held, @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1', @pinned_version = 5;
+               SELECT TOP (1) @held = CONCAT(N'{token}:', q.work_id) FROM [$(schema)].worker_queue AS q WHERE q.lock_token = N'{token}';
+               EXEC [$(schema)].ack_work_item @lock_token = @held;
+               SET @n = @n + 1;
+           END;"#
+    );
+    session
+        .run(&text)
+        .await
+        .expect("all are claimed and settled");
+}
+
+/// Entries that a fetch of a turn and one of an activity visit, from where the fetches before them said.
+async fn cost(session: &mut Session, controls: &Controls, n: u64) -> (u64, u64) {
+    let (mut turns_from, mut work_from) = (String::new(), String::new());
+    for round in 0..2 {
+        controls.advance(Duration::from_secs(1));
+        put(session, n + round).await;
+        controls.reset_counters();
+        let turn = look(session, TURN, 1, &turns_from).await.expect("a turn");
+        let work = look(session, WORK, 2, &work_from)
+            .await
+            .expect("an activity");
+        (turns_from, work_from) = (turn.1, work.1);
+        settle(session, &turn.0, &work.0).await;
+    }
+    (visited(controls, TURN), visited(controls, WORK))
+}
+
+/// Entries visited by a fetch are as few after ten thousand claims as after ten; without a floor they are not.
+#[tokio::test]
+async fn fetches_pass_over_no_more_ghosts_however_many_claims_went_before() {
+    let (server, controls) = haunted();
+    let schema = TestSchema::at(server.connection_string());
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    claim_all(&mut session, 0, 10).await;
+    let few = cost(&mut session, &controls, 1_000_000).await;
+    for part in 0..CLAIMS / 500 {
+        controls.advance(Duration::from_secs(1));
+        claim_all(&mut session, 10 + part * 500, 510 + part * 500).await;
+    }
+    let many = cost(&mut session, &controls, 2_000_000).await;
+    put(&mut session, 3_000_000).await;
+    controls.reset_counters();
+    let whole = look(&mut session, TURN, 5, "").await;
+    assert!(whole.is_some() && look(&mut session, WORK, 6, "").await.is_some());
+    let whole = (visited(&controls, TURN), visited(&controls, WORK));
+    println!(
+        "a fetch of a turn and of an activity visit {few:?}, after {CLAIMS} claims {many:?}, without a floor {whole:?}"
+    );
+    assert!(
+        many.0 <= few.0 + 5 && many.1 <= few.1 + 5,
+        "{few:?} {many:?}"
+    );
+    assert!(whole.0 > CLAIMS && whole.1 > CLAIMS, "{whole:?}");
+}
+
+/// What lies below the floor, in a lane or a tag that the caller does not know, is found when nothing is above it.
+#[tokio::test]
+async fn nothing_found_above_the_floor_is_looked_for_below_it() {
+    let schema = TestSchema::new();
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    let high = ", @floor_ms = 9000000000000000, @lanes = N'[]'";
+    for from in [
+        high,
+        ", @floor_ms = 0, @lanes = N'[]'",
+        ", @floor_ms = -1, @lanes = N'[]'",
+        ", @floor_ms = 9000000000000000",
+    ] {
+        put(&mut session, 0).await;
+        let turn = look(&mut session, TURN, 0, from).await.expect("the turn");
+        let work = look(&mut session, WORK, 1, from)
+            .await
+            .expect("the activity");
+        assert!(look(&mut session, TURN, 0, from).await.is_none());
+        assert!(look(&mut session, WORK, 1, from).await.is_none());
+        settle(&mut session, &turn.0, &work.0).await;
+    }
+    // Lanes of versions that the caller does not support are not looked into, whoever names them.
+    put(&mut session, 0).await;
+    let bound = ", @min_version = 6, @max_version = 9, @floor_ms = 0, @lanes = N'[-1,5]'";
+    assert!(look(&mut session, TURN, 0, bound).await.is_none());
+    assert!(look(&mut session, TURN, 0, "").await.is_some());
+}
+
+/// A provider that gets something new all the time still finds within a second or so what was committed late or
+/// whose lease ended: items with times below its floor.
+#[tokio::test]
+async fn old_places_are_looked_at_within_a_second() {
+    let schema = TestSchema::new();
+    let provider = schema
+        .builder()
+        .wait_for_work(false)
+        .build()
+        .await
+        .expect("the provider starts");
+    let mut session = Session::open(&schema).await;
+    provider
+        .enqueue_for_orchestrator(start("new-0"), None)
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(activity("new-0", 1, ""))
+        .await
+        .unwrap();
+    assert!(fetch(&provider).await.is_some() && fetch_work(&provider).await.is_some());
+    // By another process, and long ago.
+    provider
+        .enqueue_for_orchestrator(start("old"), None)
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(activity("old", 1, ""))
+        .await
+        .unwrap();
+    let age = "UPDATE [$(schema)].instance_locks SET not_before_ms = 1000 WHERE instance_id = N'old';
+               UPDATE [$(schema)].orchestrator_queue SET visible_at_ms = 1000 WHERE instance_id = N'old';
+               UPDATE [$(schema)].worker_queue SET not_before_ms = 1000 WHERE instance_id = N'old';";
+    session.run(age).await.unwrap();
+    let began = std::time::Instant::now();
+    let (mut turn, mut work, mut n) = (false, false, 0);
+    while !(turn && work) {
+        n += 1;
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "after {n} fetches: {turn} {work}"
+        );
+        let name = format!("new-{n}");
+        provider
+            .enqueue_for_orchestrator(start(&name), None)
+            .await
+            .unwrap();
+        provider
+            .enqueue_for_worker(activity(&name, 1, ""))
+            .await
+            .unwrap();
+        let (item, ..) = fetch(&provider).await.expect("there is always a turn");
+        turn |= item.instance == "old";
+        let (item, ..) = fetch_work(&provider)
+            .await
+            .expect("there is always an activity");
+        work |= format!("{item:?}").contains("\"old\"");
+    }
+}
+
+/// What this provider itself gives back returns to its old place, and is the first that its next fetch finds.
+#[tokio::test]
+async fn what_a_provider_gives_back_is_fetched_first() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    for name in ["a", "b", "c"] {
+        provider
+            .enqueue_for_orchestrator(start(name), None)
+            .await
+            .unwrap();
+        provider
+            .enqueue_for_worker(activity(name, 1, ""))
+            .await
+            .unwrap();
+    }
+    let age = "UPDATE [$(schema)].instance_locks SET not_before_ms = 1000 WHERE instance_id = N'a';
+               UPDATE [$(schema)].worker_queue SET not_before_ms = 1000, enqueued_at_ms = 1000 WHERE instance_id = N'a';
+               UPDATE [$(schema)].orchestrator_queue SET visible_at_ms = 1000 WHERE instance_id = N'a';";
+    schema.sql(age).await;
+    let (_, turn, _) = fetch(&provider).await.expect("a");
+    let (_, work, _) = fetch_work(&provider).await.expect("a");
+    assert!(
+        fetch(&provider).await.is_some() && fetch_work(&provider).await.is_some(),
+        "b"
+    );
+    provider
+        .abandon_orchestration_item(&turn, None, false)
+        .await
+        .unwrap();
+    provider
+        .abandon_work_item(&work, None, false)
+        .await
+        .unwrap();
+    let (item, ..) = fetch(&provider).await.expect("a again");
+    assert_eq!(item.instance, "a");
+    let filter = TagFilter::default();
+    let item = provider
+        .fetch_work_item(LEASE, Duration::ZERO, None, &filter)
+        .await
+        .unwrap();
+    assert!(format!("{item:?}").contains("\"a\""), "{item:?}");
+}
+
+/// The clock is set back behind the floor: nothing is above it, and what is ready is found.
+#[tokio::test]
+async fn a_clock_that_is_set_back_hides_nothing() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    server.controls().shift_utc(3_600_000);
+    for name in ["a", "b"] {
+        provider
+            .enqueue_for_orchestrator(start(name), None)
+            .await
+            .unwrap();
+        assert!(fetch(&provider).await.is_some(), "{name}");
+        server.controls().shift_utc(-1_800_000);
+    }
+}
+
+/// A process that waits looks at whole heads once a second; between that it passes over no ghosts.
+#[tokio::test]
+async fn waiting_passes_over_ghosts_once_a_second() {
+    let (server, controls) = haunted();
+    let schema = TestSchema::at(server.connection_string());
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    claim_all(&mut session, 0, 200).await;
+    controls.advance(Duration::from_secs(1));
+    let ghosts = |controls: &Controls| controls.counters().of("wait_for_work").stats.ghosts_read;
+    let mut costs = Vec::new();
+    for wait_ms in [0, 500] {
+        controls.reset_counters();
+        let wait = format!(
+            "EXEC [$(schema)].wait_for_work @wait_ms = {wait_ms}, @orchestrations = 1, @any_tag = 1;"
+        );
+        session.run(&wait).await.expect("the wait ends");
+        costs.push(ghosts(&controls));
+    }
+    println!("ghosts of one look and of half a second: {costs:?}");
+    assert!(costs[0] > 200, "{costs:?}");
+    assert_eq!(costs[0], costs[1]);
+}
