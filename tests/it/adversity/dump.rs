@@ -6,7 +6,9 @@ use super::stepper::Answer;
 use crate::support::session::Session;
 
 /// Columns that say when, or are numbered anew in each run.
-const PASSING: [&str; 4] = [
+const PASSING: [&str; 6] = [
+    "floor_ms",
+    "lanes",
     "lock_token",
     "next_ready_in_ms",
     "queue_id",
