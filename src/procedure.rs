@@ -17,7 +17,7 @@ use crate::dial::Connection;
 use crate::error::CallError;
 use crate::options::Options;
 use crate::pool::{Lane, Pool};
-use crate::retry::Retry;
+use crate::retry::{Attempt, Retry};
 use crate::time::after;
 
 /// A call that is ready to be sent, as often as needed.
@@ -174,7 +174,7 @@ impl Database {
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
         let span = tracing::debug_span!("execute", procedure = call.procedure);
         call.retry
-            .run(|limit| self.execute_once(call, limit))
+            .run(|attempt| self.execute_once(call, attempt))
             .instrument(span)
             .await
     }
@@ -182,9 +182,9 @@ impl Database {
     async fn execute_once(
         &self,
         call: &Call<'_>,
-        limit: Option<Duration>,
+        attempt: Attempt,
     ) -> Result<ResultSets, CallError> {
-        let result = self.exchange(call, limit).await;
+        let result = self.exchange(call, attempt).await;
         match call.lane {
             Lane::Dispatch | Lane::Client => result,
             Lane::Settle => result.map_err(|error| {
@@ -195,19 +195,15 @@ impl Database {
         }
     }
 
-    /// One request and its answer. `limit` is for the connection, and then for the first sign of
-    /// an answer; what the server has begun to send may take as long as any command.
-    async fn exchange(
-        &self,
-        call: &Call<'_>,
-        limit: Option<Duration>,
-    ) -> Result<ResultSets, CallError> {
+    /// One request and its answer. The attempt's limit is for the connection, and then for the first
+    /// sign of an answer; what the server has begun to send may take as long as any command.
+    async fn exchange(&self, call: &Call<'_>, attempt: Attempt) -> Result<ResultSets, CallError> {
         let full = self.options.command_timeout;
-        let mut borrowed = self
-            .pool
-            .get(call.lane, limit.unwrap_or(Duration::MAX))
-            .await?;
-        let limit = limit.map_or(full, |limit| limit.min(full));
+        let mut borrowed = match attempt.limit {
+            Some(limit) => self.pool.get(call.lane, limit).await,
+            None => self.pool.get_alive(call.lane, attempt.after_silence).await,
+        }?;
+        let limit = attempt.limit.map_or(full, |limit| limit.min(full));
         let (asked_at, ends_at) = (Instant::now(), after(full));
         let connection = borrowed.connection()?;
         connection.in_flight = true;
@@ -225,6 +221,9 @@ impl Database {
             Some(Err(error)) => {
                 let error = CallError::from_driver(error, true);
                 connection.in_flight = !error.leaves_connection_usable();
+                if error.leaves_connection_usable() {
+                    borrowed.heard();
+                }
                 if error.says_moved() {
                     borrowed.moved(asked_at);
                 }

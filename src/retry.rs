@@ -14,8 +14,8 @@ const PAUSE_FIRST: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(1000);
 /// How long calls without a lease are repeated after a failure that passes quickly.
 const SHORT: Duration = Duration::from_secs(3);
-/// How long reads are repeated. They harm nobody.
-const READS: Duration = Duration::from_secs(10);
+/// How long calls that harm nobody are repeated.
+const HARMLESS: Duration = Duration::from_secs(10);
 /// The server's first chance to answer a quick question. An idle connection may have died without
 /// a word, and this is what it costs to find out.
 const FIRST_ANSWER: Duration = Duration::from_secs(3);
@@ -29,14 +29,24 @@ enum Patience {
     Full,
     /// Every attempt as long as a quick question needs.
     Quick,
-    /// The first attempt as long as a quick question needs, later ones as long as any command: a
-    /// connection that was just opened is alive, and if it is silent the server is busy.
+    /// The first attempt as long as a quick question needs, later ones as long as any command: on a
+    /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
     /// A quarter of the time that is left, then half of it, then all of it.
     Share,
     /// A quarter of the time that is left, then half of it, then as long as any command may take:
     /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
     ShareThenFull,
+}
+
+/// What one attempt may expect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    /// How long it may take; `None` for as long as any command, on a connection that is alive.
+    pub(crate) limit: Option<Duration>,
+    /// The attempt before met with silence or with a broken connection, so that what other
+    /// connections said a moment ago proves nothing.
+    pub(crate) after_silence: bool,
 }
 
 /// How long, and after which failures, a call is repeated.
@@ -83,10 +93,11 @@ impl Retry {
         }
     }
 
-    /// For a quick question that changes nothing.
-    pub(crate) const fn read() -> Self {
+    /// For a quick call that does no harm when it is made twice: a question, or a message that the
+    /// runtime heeds once.
+    pub(crate) const fn harmless() -> Self {
         Self {
-            budget: READS,
+            budget: HARMLESS,
             unknown_outcome: true,
             patience: Patience::QuickThenFull,
         }
@@ -131,18 +142,22 @@ impl Retry {
         }
     }
 
-    /// Runs `attempt`, which is given its time limit, until it succeeds, fails for good, or the
-    /// budget is spent.
+    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent.
     pub(crate) async fn run<T, F, Fut>(self, mut attempt: F) -> Result<T, CallError>
     where
-        F: FnMut(Option<Duration>) -> Fut,
+        F: FnMut(Attempt) -> Fut,
         Fut: Future<Output = Result<T, CallError>>,
     {
         let deadline = after(self.budget);
         let mut pause = PAUSE_FIRST;
+        let mut after_silence = false;
         for attempts_before in 0.. {
             let left = deadline.saturating_duration_since(Instant::now());
-            let error = match attempt(self.limit(attempts_before, left)).await {
+            let next = Attempt {
+                limit: self.limit(attempts_before, left),
+                after_silence,
+            };
+            let error = match attempt(next).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -153,6 +168,7 @@ impl Retry {
             tracing::debug!(%error, wait_ms = wait.as_millis() as u64, "repeating a failed call");
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
+            after_silence = !matches!(error, CallError::Server { .. });
         }
         Err(CallError::Data("a call was repeated too often".to_owned()))
     }
@@ -182,10 +198,11 @@ mod tests {
         let limits = RefCell::new(Vec::new());
         let start = Instant::now();
         let result: Result<(), _> = retry
-            .run(|limit| {
-                limits.borrow_mut().push(limit);
+            .run(|attempt| {
+                limits.borrow_mut().push(attempt.limit);
+                assert_eq!(attempt.after_silence, limits.borrow().len() > 1);
                 async move {
-                    let after = limit.unwrap_or(30 * SECOND);
+                    let after = attempt.limit.unwrap_or(30 * SECOND);
                     tokio::time::sleep(after).await;
                     Err(CallError::Timeout { after })
                 }
@@ -246,7 +263,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn read_gives_a_silent_connection_up_and_waits_for_a_busy_server() {
-        let (limits, _) = silence(Retry::read()).await;
+        let (limits, _) = silence(Retry::harmless()).await;
         assert_eq!(limits, [Some(FIRST_ANSWER), None]);
     }
 

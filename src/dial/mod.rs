@@ -41,6 +41,15 @@ impl Connection {
             Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
         }
     }
+
+    /// Asks what costs nothing, to hear whether the server is there.
+    pub(crate) async fn probe(&mut self) -> Result<(), Driver> {
+        self.in_flight = true;
+        let answer = self.client.simple_query("SELECT 1").await?;
+        answer.into_results().await?;
+        self.in_flight = false;
+        Ok(())
+    }
 }
 
 /// Opens connections to the server that the options name.

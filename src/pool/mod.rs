@@ -20,6 +20,13 @@ pub(crate) use lanes::{Lane, Place};
 
 /// How often idle connections are looked through.
 const HOUSEKEEPING: Duration = Duration::from_secs(30);
+/// A connection that the server answered on so recently is alive, as far as anybody knows. Firewalls
+/// forget connections that have been quiet for minutes.
+const ALIVE_FOR: Duration = Duration::from_secs(5);
+/// How long a connection has to answer a question that costs nothing.
+const PROBE: Duration = Duration::from_secs(3);
+/// How many connections are asked before the caller hears of it.
+const PROBES_MAX: u32 = 4;
 
 /// All connections of a provider.
 pub(crate) struct Pool {
@@ -62,6 +69,27 @@ impl Pool {
             Ok(result) => result,
             Err(_) => Err(self.shared.timed_out(limit)),
         }
+    }
+
+    /// As [`Pool::get`], for a request that must not be given up early: one that may not be repeated, or
+    /// that has met with silence once. The connection is alive: it was just opened, or heard lately, or
+    /// it has answered a question that costs nothing. After a silence only the first and the last
+    /// count, because all may have fallen silent together since they were heard.
+    pub(crate) async fn get_alive(
+        &self,
+        lane: Lane,
+        after_silence: bool,
+    ) -> Result<Borrowed, CallError> {
+        for _ in 0..PROBES_MAX {
+            let mut borrowed = self.get(lane, Duration::MAX).await?;
+            if borrowed.is_alive(after_silence) || borrowed.answers().await {
+                return Ok(borrowed);
+            }
+        }
+        Err(CallError::Connection {
+            reason: format!("timeout: {PROBES_MAX} connections in turn gave no sign of life"),
+            sent: false,
+        })
     }
 
     /// Opens a connection that is the caller's own. It has no place among the others, and never
@@ -132,6 +160,7 @@ impl Shared {
         Borrowed {
             pooled: Some(pooled),
             shared: self.clone(),
+            is_new: false,
             _place: place,
         }
     }
@@ -147,7 +176,11 @@ impl Shared {
         let shared = self.clone();
         tokio::spawn(async move {
             let result = shared.dial().await;
-            let result = result.map(|opened| shared.lend(Pooled::new(opened), place));
+            let result = result.map(|opened| {
+                let mut borrowed = shared.lend(Pooled::new(opened), place);
+                borrowed.is_new = true;
+                borrowed
+            });
             drop(answer.send(result));
         });
         receiver
@@ -185,6 +218,8 @@ pub(crate) struct Borrowed {
     /// Empty only while it is dropped.
     pooled: Option<Pooled>,
     shared: Arc<Shared>,
+    /// It was opened for this caller.
+    is_new: bool,
     /// Goes last: whoever gets the place next finds the connection.
     _place: Place,
 }
@@ -195,6 +230,36 @@ impl Borrowed {
         match &mut self.pooled {
             Some(pooled) => Ok(&mut pooled.connection),
             None => Err(self.shared.timed_out(Duration::ZERO)),
+        }
+    }
+
+    fn is_alive(&self, after_silence: bool) -> bool {
+        let heard = self.pooled.as_ref().map(|pooled| pooled.heard_at);
+        let is_fresh = heard.is_some_and(|heard_at| heard_at.elapsed() < ALIVE_FOR);
+        self.is_new || is_fresh && !after_silence
+    }
+
+    /// Asks the server for a sign of life. A connection that gives none is not used again, nor are
+    /// those that have been quiet for as long.
+    async fn answers(&mut self) -> bool {
+        let asked_at = Instant::now();
+        let Ok(connection) = self.connection() else {
+            return false;
+        };
+        match tokio::time::timeout(PROBE, connection.probe()).await {
+            Ok(Ok(())) => {
+                self.heard();
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection broke before it was used");
+                false
+            }
+            Err(_) => {
+                let error = self.silent(asked_at);
+                tracing::debug!(%error, "a connection gave no sign of life");
+                false
+            }
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) async fn read(
     provider: &MssqlProvider,
     instance: &str,
 ) -> Result<Vec<Event>, CallError> {
-    let retry = Retry::read();
+    let retry = Retry::harmless();
     let known = provider.histories.get(instance);
     let call = match provider.histories.take_expected(instance) {
         None => Call::client("read", retry),
@@ -46,7 +46,7 @@ pub(crate) async fn read_with_execution(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::client("read_with_execution", Retry::read());
+    let call = Call::client("read_with_execution", Retry::harmless());
     read_execution(provider, call, instance, execution_id).await
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn read_for_turn(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::dispatch("read_with_execution", Retry::read());
+    let call = Call::dispatch("read_with_execution", Retry::harmless());
     read_execution(provider, call, instance, execution_id).await
 }
 

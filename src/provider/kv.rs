@@ -10,7 +10,7 @@ use crate::procedure::Call;
 use crate::retry::Retry;
 
 fn read_call<'a>(procedure: &'static str, instance: &'a str) -> Call<'a> {
-    Call::client(procedure, Retry::read()).text("@instance_id", instance)
+    Call::client(procedure, Retry::harmless()).text("@instance_id", instance)
 }
 
 pub(super) async fn custom_status(

@@ -329,13 +329,31 @@ pub(super) async fn renew(
     Ok(())
 }
 
+/// Whether a second copy of the message changes nothing. The runtime ignores a client's start of an
+/// instance that is there, and the cancellation of one that is cancelled. Each event, however, is another
+/// event, and a second start by a parent may be taken for another parent's.
+fn may_come_twice(item: &WorkItem) -> bool {
+    matches!(
+        item,
+        WorkItem::StartOrchestration {
+            parent_instance: None,
+            ..
+        } | WorkItem::CancelInstance { .. }
+    )
+}
+
 pub(super) async fn enqueue(
     provider: &MssqlProvider,
     item: &WorkItem,
     delay: Option<Duration>,
 ) -> Result<(), CallError> {
     let message = codec::message(item)?;
-    let mut call = Call::dispatch("enqueue_for_orchestrator", Retry::when_undone())
+    let retry = if may_come_twice(item) {
+        Retry::harmless()
+    } else {
+        Retry::when_undone()
+    };
+    let mut call = Call::dispatch("enqueue_for_orchestrator", retry)
         .text("@instance_id", message.instance.as_ref())
         .text("@kind", message.kind().to_owned())
         .text("@payload", message.payload.as_str());

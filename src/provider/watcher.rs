@@ -258,7 +258,7 @@ fn call(question: &Question, wait: Duration) -> Result<Call<'static>, CallError>
             .transpose()
     };
     let (min, max) = question.versions.unzip();
-    Ok(Call::dispatch("wait_for_work", Retry::read())
+    Ok(Call::dispatch("wait_for_work", Retry::harmless())
         .millis("@wait_ms", wait)
         .flag("@orchestrations", question.orchestrations)
         .opt_int("@min_version", min)

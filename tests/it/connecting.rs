@@ -1,8 +1,10 @@
 //! The way to the server: redirects, names, tokens, authorities.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use duroxide::providers::Provider;
 use duroxide_sql::MssqlProvider;
 use mssql_embedded::{Encryption, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::database::TestSchema;
 use crate::support::items::create;
+use crate::support::proxy::Proxy;
 
 const PACKET_REPLY: u8 = 0x04;
 
@@ -252,7 +255,12 @@ async fn own_authority_is_trusted() {
 async fn authority_files_are_read() {
     let server = Server::builder().start().unwrap();
     let other = Server::builder().start().unwrap();
-    let both = [pem(&other), pem(&server)].concat();
+    let mut both = [pem(&other), pem(&server)];
+    if cfg!(feature = "native-tls") {
+        // OpenSSL takes the first authority of a name, and these two have the same.
+        both.reverse();
+    }
+    let both = both.concat();
     for content in [both.as_bytes(), server.certificate_der()] {
         let authority = Authority::new(content);
         assert_eq!(with_authority(&server, &authority.0, "").await, Ok(()));
@@ -284,4 +292,36 @@ async fn name_in_the_certificate_may_be_given() {
         let result = with_authority(&server, &own.0, &rest).await;
         assert_eq!(result.is_ok(), name == "db.example", "{result:?}");
     }
+}
+
+/// A name that only the given function knows is asked for with every connection, so that one that
+/// stands for another address is followed although nobody said so.
+#[tokio::test]
+async fn given_lookup_is_asked_for_every_connection() {
+    let schema = TestSchema::new();
+    let (old, new) = (
+        Proxy::start(schema.url()).await,
+        Proxy::start(schema.url()).await,
+    );
+    let current = Arc::new(Mutex::new(old.address()));
+    let known = current.clone();
+    let url = old
+        .url(schema.url())
+        .replace("127.0.0.1", "database.invalid");
+    let builder = MssqlProvider::builder(url)
+        .schema(schema.name().as_str())
+        .lookup(move |host, _| match host {
+            "database.invalid" => Ok(vec![*known.lock().unwrap()]),
+            other => Err(std::io::Error::other(format!("{other} is unknown"))),
+        });
+    let provider = builder.build().await.expect("the name is found");
+    create(&provider, "before").await;
+    // The old address goes silent, for those who are there and those who still come.
+    *current.lock().unwrap() = new.address();
+    old.mute_new(true);
+    old.silence_all();
+    // A read is repeated on another connection, and takes those of the same age with it.
+    assert_eq!(provider.read("before").await.unwrap().len(), 1);
+    create(&provider, "after").await;
+    assert!(new.take_requests() > 0);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use duroxide::providers::Provider;
+use duroxide::providers::{Provider, WorkItem};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{ActivityContext, Client, OrchestrationContext};
@@ -131,6 +131,117 @@ async fn reads_and_fetches_do_not_wait_for_a_silent_connection() {
     assert!(fetched.unwrap_err().is_retryable());
     assert!(fetch(&**provider).await.is_none());
     assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
+}
+
+/// A read that has met with silence once trusts no connection for what it said before: all may have
+/// fallen silent since. It asks for a sign of life, and opens another.
+#[tokio::test]
+async fn read_trusts_no_connection_that_fell_silent_after_it_was_heard() {
+    let setup = setup(8).await;
+    let provider = &setup.provider;
+    create(&**provider, "order").await;
+    setup.proxy.spoil("read", Fault::SilentBefore);
+    let reading = tokio::spawn({
+        let provider = provider.clone();
+        async move { provider.read("order").await }
+    });
+    let asked = || async { setup.proxy.calls("read") == 1 };
+    wait::until("the read has been swallowed", asked).await;
+    // Another connection is heard meanwhile, and then all are silent.
+    provider.get_custom_status("order", 0).await.unwrap();
+    setup.proxy.silence_all();
+    let history = reading.await.unwrap().expect("the read is answered");
+    assert_eq!(history.len(), 1);
+}
+
+/// The start of an instance, and its cancellation, may arrive twice without harm, so that they are sent
+/// again when a connection says nothing. What was started runs once.
+#[tokio::test]
+async fn starts_and_cancellations_survive_a_silent_connection() {
+    for fault in SILENCE {
+        let setup = setup(8).await;
+        let provider = &setup.provider;
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counter = runs.clone();
+        let orchestrations = OrchestrationRegistry::builder()
+            .register("One", |ctx: OrchestrationContext, _: String| async move {
+                ctx.schedule_activity("Count", "").await
+            })
+            .register("Wait", |ctx: OrchestrationContext, _: String| async move {
+                Ok(ctx.schedule_wait("never").await)
+            })
+            .build();
+        let activities = ActivityRegistry::builder()
+            .register("Count", move |_: ActivityContext, input: String| {
+                counter.fetch_add(1, Ordering::SeqCst);
+                async move { Ok(input) }
+            })
+            .build();
+        let runtime = Runtime::start_with_store(provider.clone(), activities, orchestrations).await;
+        let client = Client::new(provider.clone());
+        setup.proxy.spoil("enqueue_for_orchestrator", fault);
+        client.start_orchestration("a", "One", "").await.unwrap();
+        client.start_orchestration("b", "Wait", "").await.unwrap();
+        setup.proxy.spoil("enqueue_for_orchestrator", fault);
+        client.cancel_instance("b", "enough").await.unwrap();
+        for instance in ["a", "b"] {
+            let ended = client.wait_for_orchestration(instance, PATIENCE).await;
+            let is_completed =
+                matches!(&ended, Ok(duroxide::OrchestrationStatus::Completed { .. }));
+            assert_eq!(is_completed, instance == "a", "{fault:?}: {ended:?}");
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), 1, "{fault:?}");
+        assert_eq!(setup.proxy.calls("enqueue_for_orchestrator"), 5);
+        runtime.shutdown(None).await;
+    }
+}
+
+fn event(data: &str) -> WorkItem {
+    WorkItem::ExternalRaised {
+        instance: "order".to_owned(),
+        name: "paid".to_owned(),
+        data: data.to_owned(),
+    }
+}
+
+/// An event is sent once. So that it does not wait for a connection that died while nobody used it, one
+/// that has been quiet for a while is asked for a sign of life first.
+#[tokio::test]
+async fn event_does_not_wait_for_a_connection_that_died_in_its_sleep() {
+    let setup = setup(8).await;
+    let provider = &setup.provider;
+    create(&**provider, "order").await;
+    setup.proxy.silence_all();
+    // Longer than a connection counts as alive, by the clock and not by a guess.
+    tokio::time::sleep(Duration::from_millis(5500)).await;
+    let begun = Instant::now();
+    provider
+        .enqueue_for_orchestrator(event("7"), None)
+        .await
+        .expect("another connection takes the event");
+    assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
+    assert_eq!(setup.proxy.calls("enqueue_for_orchestrator"), 2);
+    let (turn, _, _) = fetch(&**provider).await.expect("the event is there");
+    assert_eq!(turn.messages, [event("7")]);
+}
+
+/// An event whose outcome nobody knows is not sent again: the caller hears of it, and decides.
+#[tokio::test]
+async fn event_of_unknown_outcome_is_not_repeated() {
+    for fault in SILENCE {
+        let setup = setup(8).await;
+        let limited = MssqlProvider::builder(setup.proxy.url(setup.schema.url()))
+            .schema(setup.schema.name().as_str())
+            .command_timeout(Duration::from_secs(2))
+            .build();
+        let provider = limited.await.expect("the provider starts");
+        create(&provider, "order").await;
+        let before = setup.proxy.calls("enqueue_for_orchestrator");
+        setup.proxy.spoil("enqueue_for_orchestrator", fault);
+        let sent = provider.enqueue_for_orchestrator(event("7"), None).await;
+        assert!(sent.unwrap_err().is_retryable());
+        assert_eq!(setup.proxy.calls("enqueue_for_orchestrator"), before + 1);
+    }
 }
 
 /// The connections of the pool all die without a word, as behind a firewall that forgot them. The

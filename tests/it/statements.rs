@@ -2,7 +2,8 @@
 //! same, and no lock is left.
 //!
 //! The statements are those that a workflow was seen to run. Every day a part of them is tried;
-//! `EVERY_STATEMENT=1` tries all.
+//! `EVERY_STATEMENT=1` tries all, `EVERY_STATEMENT=3/20` the third of twenty shares, so that all can be
+//! tried in pieces. Each case has a number, which stays the same while the procedures do.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,12 +62,49 @@ impl Moment {
     }
 }
 
-/// In how many parts the cases are divided, of which one is tried.
-fn parts() -> usize {
-    match std::env::var_os("EVERY_STATEMENT") {
-        Some(_) => 1,
-        None => 79,
+/// The cases that are tried: every so many, beginning with this one.
+#[derive(Debug, PartialEq, Eq)]
+struct Share {
+    first: usize,
+    step: usize,
+}
+
+impl Share {
+    /// What the environment asks for. Without that, other cases for each setting; their distance is prime
+    /// to the number of faults, so that each of these gets its share.
+    fn of_environment(snapshot_reads: bool) -> Self {
+        match std::env::var("EVERY_STATEMENT") {
+            Ok(text) => Self::parse(&text).expect("EVERY_STATEMENT is 1 or, for instance, 3/20"),
+            Err(_) => Self {
+                first: usize::from(snapshot_reads),
+                step: 79,
+            },
+        }
     }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (share, of) = text.split_once('/').unwrap_or((text, "1"));
+        let (share, step): (usize, usize) = (share.parse().ok()?, of.parse().ok()?);
+        let first = share.checked_sub(1)?;
+        (first < step).then_some(Self { first, step })
+    }
+}
+
+/// How often a long run says how far it is.
+const PROGRESS: usize = 25;
+
+#[test]
+fn shares_hold_every_case_once() {
+    assert_eq!(Share::parse("1"), Some(Share { first: 0, step: 1 }));
+    for text in ["", "0", "2", "0/5", "6/5", "x/5", "1/0"] {
+        assert_eq!(Share::parse(text), None, "{text}");
+    }
+    let shares = (1..=20).filter_map(|share| Share::parse(&format!("{share}/20")));
+    let mut cases: Vec<usize> = shares
+        .flat_map(|share| (share.first..143).step_by(share.step))
+        .collect();
+    cases.sort_unstable();
+    assert_eq!(cases, (0..143).collect::<Vec<_>>());
 }
 
 /// A turn of everything: a child, an activity, key-values, a status, a timer.
@@ -225,17 +263,22 @@ async fn faults_only_delay(snapshot_reads: bool) {
         cases.extend(FAULTS.map(|fault| (moment, fault)));
     }
     let (mut tried, mut met) = (0, 0);
-    // The number of parts is prime to that of the faults, so that each of them gets its share.
-    let chosen = cases.iter().skip(usize::from(snapshot_reads));
-    for (moment, fault) in chosen.step_by(parts()) {
-        let case = format!("{fault:?} at {moment:?}");
+    let Share { first, step } = Share::of_environment(snapshot_reads);
+    let chosen = cases.iter().enumerate().skip(first).step_by(step);
+    let count = chosen.len();
+    for (number, (moment, fault)) in chosen {
+        let case =
+            format!("case {number}, snapshot reads {snapshot_reads}: {fault:?} at {moment:?}");
+        if tried > 0 && tried % PROGRESS == 0 {
+            println!("{tried} of {count} tried, {met} met, snapshot reads {snapshot_reads}");
+        }
         let armed = app.arm(moment, *fault);
         let proxy = app.proxy.clone();
         tokio::select! {
             () = app.run(&case) => {}
             () = armed.strike(&proxy) => {}
         }
-        met += u32::from(armed.has_struck());
+        met += usize::from(armed.has_struck());
         tried += 1;
         if let Armed::Rule(rule) = &armed {
             rule.disarm();

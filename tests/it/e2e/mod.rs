@@ -3,3 +3,4 @@
 mod lifecycle;
 mod operations;
 mod patterns;
+mod successors;

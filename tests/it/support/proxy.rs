@@ -84,6 +84,11 @@ impl Proxy {
         url.replace(&format!("tcp:{host},{port}"), &through)
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> std::net::SocketAddr {
+        (std::net::Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
     fn plan(&self) -> MutexGuard<'_, Plan> {
         self.plan
             .lock()
