@@ -1,39 +1,16 @@
-//! Connects to Azure SQL with Entra ID tokens instead of a password.
+//! Connects to Azure SQL without a password, as an identity of Azure.
 //!
-//! The token comes from the Azure CLI (`az login` first), so that the example needs no further
-//! crate; a service would ask its managed identity. Set `DATABASE_URL` to
-//! `sqlserver://SERVER.database.windows.net/DATABASE`.
+//! ```text
+//! DATABASE_URL='sqlserver://SERVER.database.windows.net/DATABASE' AZURE_IDENTITY=developer \
+//!     cargo run --features azure-identity --example azure_entra
+//! ```
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
+use anyhow::Context as _;
 use duroxide::providers::ProviderAdmin;
-use duroxide_sql::{AccessToken, MssqlProviderBuilder, TokenError, TokenSource};
-use tokio::process::Command;
-
-/// Asks the Azure CLI.
-struct AzureCli;
-
-#[async_trait::async_trait]
-impl TokenSource for AzureCli {
-    async fn token(&self) -> Result<AccessToken, TokenError> {
-        let resource = "https://database.windows.net/";
-        let output = Command::new("az")
-            .args(["account", "get-access-token", "--resource", resource])
-            .args(["--query", "accessToken", "--output", "tsv"])
-            .output()
-            .await
-            .map_err(|error| TokenError::new(format!("the Azure CLI does not run: {error}")))?;
-        if !output.status.success() {
-            return Err(TokenError::new("the Azure CLI refuses; run az login"));
-        }
-        let secret = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        // The CLI gives tokens that last an hour or more, but may give one from its own cache.
-        let expires_at = SystemTime::now() + Duration::from_secs(10 * 60);
-        Ok(AccessToken { secret, expires_at })
-    }
-}
+use duroxide_sql::{AzureIdentity, MssqlProviderBuilder};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -47,10 +24,16 @@ async fn main() -> ExitCode {
 }
 
 const HELP: &str = "\
-Connects to Azure SQL with tokens of the Azure CLI (az login) and prints the schema's metrics.
-DATABASE_URL names the database: sqlserver://SERVER.database.windows.net/DATABASE
+Connects to Azure SQL as an identity of Azure and prints the schema's metrics.
 
-  --help   this text";
+DATABASE_URL names the database: sqlserver://SERVER.database.windows.net/DATABASE
+AZURE_IDENTITY names the identity:
+  managed      that of this virtual machine, App Service, Function or Container App
+  managed:ID   the same, the user-assigned one with this client id
+  workload     that of this Kubernetes pod
+  developer    yours, after az login or azd auth login
+
+  --help       this text";
 
 async fn run() -> anyhow::Result<()> {
     match std::env::args().nth(1).as_deref() {
@@ -61,9 +44,18 @@ async fn run() -> anyhow::Result<()> {
         }
         Some(other) => anyhow::bail!("unknown argument {other}; see --help"),
     }
-    let builder = MssqlProviderBuilder::from_env()?.token_source(Arc::new(AzureCli));
-    let provider = builder.build().await?;
+    let builder = MssqlProviderBuilder::from_env()?;
+    let kind = std::env::var("AZURE_IDENTITY").context("AZURE_IDENTITY is not set; see --help")?;
+    let identity = match kind.split_once(':') {
+        Some(("managed", client_id)) => AzureIdentity::managed(Some(client_id))?,
+        None if kind == "managed" => AzureIdentity::managed(None)?,
+        None if kind == "workload" => AzureIdentity::workload(None)?,
+        None if kind == "developer" => AzureIdentity::developer()?,
+        _ => anyhow::bail!("AZURE_IDENTITY names no identity; see --help"),
+    };
+    let provider = builder.token_source(Arc::new(identity)).build().await?;
     let metrics = provider.get_system_metrics().await?;
     println!("schema {}: {metrics:?}", provider.schema_name());
+    provider.close().await;
     Ok(())
 }

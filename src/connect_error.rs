@@ -136,6 +136,13 @@ impl ConnectError {
                     error,
                 }
             }
+            // The system's TLS libraries report as their own what is the network's.
+            Driver::Tls(reason) if reason.contains("unexpected EOF") => {
+                DialError::mistake(handshake_ended(encrypt, server))
+            }
+            Driver::Tls(reason) if reason.contains("(os error ") => {
+                DialError::passing(no_sql_server(server, &reason))
+            }
             Driver::Tls(reason) => DialError::mistake(untrusted(server, &reason)),
             Driver::Protocol(reason) if reason.contains("encryption level") => {
                 DialError::mistake(unencrypted(server))
@@ -149,15 +156,19 @@ impl ConnectError {
                 DialError::mistake(handshake_ended(encrypt, server))
             }
             Driver::Io { message, kind } => DialError::new(
-                format!(
-                    "{server} accepts connections, but does not answer as a SQL Server: \
-                     {message}; check host and port"
-                ),
+                no_sql_server(server, &message),
                 is_hangup(kind) && !message.contains("bytes remaining"),
             ),
             other => DialError::mistake(format!("{server}: {other}")),
         }
     }
+}
+
+fn no_sql_server(server: &str, reason: &str) -> String {
+    format!(
+        "{server} accepts connections, but does not answer as a SQL Server: {reason}; check host \
+         and port"
+    )
 }
 
 /// A server or a gateway that is going away, or not there yet.
@@ -176,7 +187,21 @@ fn is_hangup(kind: ErrorKind) -> bool {
 fn untrusted(server: &str, reason: &str) -> String {
     let reason = reason.split(" To connect anyway").next();
     let reason = reason.unwrap_or_default().trim_end_matches('.');
-    let advice = if reason.contains("not valid for name") {
+    // OpenSSL says where in its source it failed, and then in brackets why.
+    let verdict = reason.split_once("certificate verify failed");
+    let verdict = verdict.and_then(|(_, rest)| rest.rsplit_once('(')?.1.strip_suffix(')'));
+    let rejected = verdict.map(|verdict| {
+        format!("the server's certificate was rejected during the TLS handshake: {verdict}")
+    });
+    let reason = rejected.as_deref().unwrap_or(reason);
+    // rustls, OpenSSL and Schannel, in their words.
+    let says_name = |words: &&str| reason.contains(*words);
+    let is_name = [
+        "not valid for name",
+        "hostname mismatch",
+        "CN name does not match",
+    ];
+    let advice = if is_name.iter().any(says_name) {
         "write the name in the certificate as the host, or as hostNameInCertificate"
     } else {
         "if the server's certificate is self-signed, install its authority, or add \
@@ -235,6 +260,39 @@ mod tests {
              DnsName(\"other\"); write the name in the certificate as the host, or as \
              hostNameInCertificate"
         );
+    }
+
+    /// What OpenSSL and Schannel say, in their own forms.
+    #[test]
+    fn words_of_the_systems_libraries_are_understood() {
+        let openssl = |verdict: &str| {
+            let text = format!(
+                "error:0A000086:SSL routines:tls_post_process_server_certificate:certificate verify \
+                 failed:../ssl/statem/statem_clnt.c:1889: ({verdict})"
+            );
+            explained(Driver::Tls(text))
+        };
+        let (text, is_passing) = openssl("self-signed certificate");
+        assert!(text.contains("rejected during the TLS handshake: self-signed certificate; if"));
+        assert!(!is_passing);
+        assert!(
+            openssl("hostname mismatch")
+                .0
+                .contains("hostNameInCertificate")
+        );
+        let schannel = "The certificate's CN name does not match the passed value. (os error)";
+        assert!(
+            explained(Driver::Tls(schannel.into()))
+                .0
+                .contains("hostNameInCertificate")
+        );
+        assert!(
+            explained(Driver::Tls("unexpected EOF".into()))
+                .0
+                .contains("ended the TLS handshake")
+        );
+        let reset = Driver::Tls("Connection reset by peer (os error 104)".into());
+        assert!(explained(reset).1, "it passes");
     }
 
     #[test]

@@ -24,6 +24,14 @@
 //! tokens, and whether the provider installs its schema itself ([`MigrationPolicy::Apply`]) or
 //! only checks what a DBA installed ([`MigrationPolicy::Verify`]) with [`install_script`].
 //!
+//! # Cargo features
+//!
+//! - `rustls` (default): TLS by rustls, with the authorities that the system trusts.
+//! - `native-tls`: TLS by the system's own library (Schannel, Security Framework, OpenSSL), for those who
+//!   must use it. It takes the place of `rustls`, so it goes with `default-features = false`.
+//! - `azure-identity`: `AzureIdentity`, for managed identities, workload identities and the developer's
+//!   own login, and the kinds of `authentication` in a connection string that mean them.
+//!
 //! # Errors
 //!
 //! Constructors return [`Error`]. The provider's methods return duroxide's `ProviderError`, whose
@@ -50,6 +58,8 @@ mod server_errors;
 mod time;
 mod wakeup;
 
+#[cfg(feature = "azure-identity")]
+pub use auth::AzureIdentity;
 pub use auth::{AccessToken, TokenError, TokenSource};
 pub use migrate::{MigrateError, install_script, uninstall_script};
 pub use operator::{Operator, Question, ServerFacts, View, ViewRow};

@@ -1,5 +1,7 @@
-//! Who we are to the server: a SQL login, or an Entra ID token from the application.
+//! Who we are to the server: a SQL login, or an Entra ID token from the application or from Azure.
 
+#[cfg(feature = "azure-identity")]
+mod azure;
 mod cache;
 
 use std::fmt;
@@ -9,6 +11,8 @@ use std::time::SystemTime;
 
 use tiberius::AuthMethod;
 
+#[cfg(feature = "azure-identity")]
+pub use azure::AzureIdentity;
 use cache::TokenCache;
 
 /// An access token for `https://database.windows.net/`. `Debug` never shows it.

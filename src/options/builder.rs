@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection_string::ConnectionString;
+use super::login;
 use super::{DEFAULT_SCHEMA, Lookup, MigrationPolicy, Options, OptionsError, Polling};
-use crate::auth::{Identity, TokenSource};
+use crate::auth::TokenSource;
 use crate::schema_name::SchemaName;
 
 const ENV_URL: &str = "DATABASE_URL";
@@ -207,20 +208,8 @@ impl MssqlProviderBuilder {
 
     /// Merges connection string, builder, environment and defaults.
     pub(crate) fn resolve(self) -> Result<Options, OptionsError> {
-        let string = ConnectionString::parse(&self.url)?;
-        let identity = match (string.user, self.token_source) {
-            (Some(_), Some(_)) => return Err(OptionsError::TwoLogins),
-            (None, None) => return Err(OptionsError::MissingLogin),
-            (None, Some(source)) => Identity::from_source(source),
-            (Some(user), None) => Identity::SqlLogin {
-                user,
-                // An empty one is what a variable that is not set leaves behind.
-                password: string
-                    .password
-                    .filter(|password| !password.is_empty())
-                    .ok_or(OptionsError::MissingPassword)?,
-            },
-        };
+        let mut string = ConnectionString::parse(&self.url)?;
+        let identity = login::identity(&mut string, self.token_source)?;
         let trust_ca_file = self
             .trust_ca_file
             .or_else(|| string.trust_ca_file.map(PathBuf::from));

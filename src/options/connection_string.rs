@@ -6,6 +6,7 @@ use super::OptionsError;
 use super::address::{Address, read_port};
 use super::ado;
 use super::key::Key;
+use super::login::{self, Azure};
 use super::url::{Url, holds_password};
 
 /// How the traffic is protected.
@@ -30,6 +31,8 @@ pub(crate) struct ConnectionString {
     pub(crate) database: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) password: Option<String>,
+    /// The identity of Azure that logs in, if one does.
+    pub(crate) azure: Option<Azure>,
     pub(crate) encrypt: Encrypt,
     pub(crate) trust_server_certificate: bool,
     pub(crate) trust_ca_file: Option<String>,
@@ -130,6 +133,7 @@ impl ConnectionString {
             Key::Database => self.database = text(),
             Key::User => self.user = text(),
             Key::Password => self.password = text(),
+            Key::Authentication => self.azure = login::authentication(value)?,
             Key::Encrypt => self.encrypt = encrypt(value)?,
             Key::TrustServerCertificate => self.trust_server_certificate = flag(key, value)?,
             Key::TrustServerCertificateCa => self.trust_ca_file = text(),
@@ -174,10 +178,6 @@ fn check_foreign(key: Key, value: &str) -> Result<(), OptionsError> {
         Key::ApplicationIntent if is("readwrite") => None,
         Key::ApplicationIntent if is("readonly") => Some("the provider writes; remove it"),
         Key::ApplicationIntent => return Err(invalid(key, "ReadWrite")),
-        Key::Authentication if is("sqlpassword") || is("sql password") => None,
-        Key::Authentication => {
-            Some("for Entra ID leave it out and give the builder a token source")
-        }
         Key::IntegratedSecurity if !is("sspi") && !flag(key, value)? => None,
         Key::IntegratedSecurity => Some("use a SQL login, or a token source for Entra ID"),
         Key::MultipleActiveResultSets => {
@@ -218,6 +218,7 @@ fn check_foreign(key: Key, value: &str) -> Result<(), OptionsError> {
         | Key::Database
         | Key::User
         | Key::Password
+        | Key::Authentication
         | Key::Encrypt
         | Key::TrustServerCertificate
         | Key::TrustServerCertificateCa

@@ -165,7 +165,7 @@ fn unsupported_options_say_what_to_do() {
         ("server=h;integrated security=sspi", "token source"),
         ("server=h;trusted_connection=yes", "token source"),
         (
-            "server=h;authentication=ActiveDirectoryDefault",
+            "server=h;authentication=ActiveDirectoryInteractive",
             "token source",
         ),
         ("server=h;applicationintent=readonly", "writes"),

@@ -92,6 +92,9 @@ pub enum OptionsError {
     /// Both a user name and a token source.
     #[error("both a user name and a token source are given; remove one of them")]
     TwoLogins,
+    /// The identity of Azure that the connection string names is not there.
+    #[error("{0}")]
+    Identity(String),
     /// An authority to trust, and the wish to trust everybody.
     #[error("both trustServerCertificate=true and a certificate authority are given; remove one")]
     TwoTrusts,

@@ -6,6 +6,7 @@ mod builder;
 mod connection_string;
 mod error;
 mod key;
+mod login;
 mod url;
 
 pub use builder::MssqlProviderBuilder;

@@ -55,6 +55,10 @@ const COMMANDS: &[(&str, Run)] = &[
         By(".ci/first-steps", "shows two_processes"),
     ),
     (
+        "cargo run --features azure-identity --example azure_entra",
+        By(".ci/features", "--example azure_entra"),
+    ),
+    (
         "cargo run -p duroxide-sql-cli -- script --schema orders",
         By(
             ".ci/foreign-clients.d/dba",
@@ -154,6 +158,7 @@ const COMMANDS: &[(&str, Run)] = &[
         By(".ci/run", "step foreign-clients .ci/foreign-clients"),
     ),
     (".ci/browser", By(".ci/run", "step browser .ci/browser")),
+    (".ci/features", By(".ci/run", "step features .ci/features")),
     (
         ".ci/release-scripts target",
         By(".ci/first-steps", ".ci/release-scripts \"$work/release\""),
@@ -346,7 +351,13 @@ fn check_cargo(rest: &[&str]) -> Result<(), String> {
     let manifest = read(folder.join("Cargo.toml"));
     match of_cargo.first().copied().ok_or("cargo alone")? {
         "run" => {
-            check_options(&of_cargo[1..], &["--release"], &["-p", "--example"])?;
+            let options = ["-p", "--example", "--features"];
+            check_options(&of_cargo[1..], &["--release"], &options)?;
+            if let Some(feature) = value("--features")
+                && !manifest.contains(&format!("\n{feature} = ["))
+            {
+                return Err(format!("{name} has no feature {feature}"));
+            }
             let source = match value("--example") {
                 Some(example) => {
                     let file = example.replace('-', "_");
@@ -493,6 +504,7 @@ fn every_command_of_the_documents_exists_and_is_accounted_for() {
 fn commands_that_do_not_exist_are_noticed() {
     for wrong in [
         "cargo run --example quick_stat",
+        "cargo run --features azure-identty --example azure_entra",
         "cargo run --example quick_start -- --verfy",
         "cargo run --exmple quick_start",
         "cargo run -p mssql-embeded -- --port 1433",

@@ -1,6 +1,8 @@
 //! The integration tests: one binary, one module per subject.
 
 mod adversity;
+#[cfg(feature = "azure-identity")]
+mod azure;
 mod clocks;
 mod commands;
 mod conformance;
