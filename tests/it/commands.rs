@@ -118,6 +118,10 @@ const COMMANDS: &[(&str, Run)] = &[
         By(".ci/run", "cargo test --workspace"),
     ),
     (
+        "cargo test --test it shutdown",
+        By(".ci/run", "cargo test --workspace"),
+    ),
+    (
         "cargo test --test it statements",
         By(".ci/run", "cargo test --workspace"),
     ),
