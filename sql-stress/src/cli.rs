@@ -70,6 +70,10 @@ pub struct Cli {
     #[arg(long, default_value_t = 100, value_parser = count)]
     pub samples: usize,
 
+    /// Instances that retention deletes per second at most [default: as many as it can]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub purge_per_second: Option<u32>,
+
     /// Added network round-trip time
     #[arg(long, value_parser = duration)]
     pub rtt: Option<Duration>,
@@ -190,6 +194,7 @@ impl Cli {
             samples: self.samples,
             patience: self.patience,
             commit_latency: self.commit_latency,
+            purge_per_second: self.purge_per_second,
             seed: self.seed,
             program: None,
         }

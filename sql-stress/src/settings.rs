@@ -61,6 +61,8 @@ pub struct Settings {
     pub patience: Duration,
     /// What a durable commit waits for in the scenario that is about it.
     pub commit_latency: Option<Duration>,
+    /// Instances that a purge deletes per second at most.
+    pub purge_per_second: Option<u32>,
     /// Start of every random sequence.
     pub seed: u64,
     /// The tester itself, for scenarios that start processes of it; the running program when absent.
@@ -81,6 +83,7 @@ impl Default for Settings {
             samples: 100,
             patience: Duration::from_secs(60),
             commit_latency: None,
+            purge_per_second: None,
             seed: 1,
             program: None,
         }
@@ -102,6 +105,7 @@ impl Settings {
             ("sizes", self.sizes.clone().into()),
             ("samples", self.samples.into()),
             ("patience_ms", ms(self.patience)),
+            ("purge_per_second", self.purge_per_second.into()),
             ("seed", self.seed.into()),
             ("build_profile", build_profile().into()),
         ];

@@ -135,7 +135,11 @@ async fn delayed_claims_need_fewer_flushes() {
 /// A purge that is given up half-way is resumed, and what was finished is gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn finished_instances_are_purged_beside_a_load() {
-    let result = play("retention", SqlOptions::default(), &small()).await;
+    let settings = Settings {
+        purge_per_second: Some(200),
+        ..small()
+    };
+    let result = play("retention", SqlOptions::default(), &settings).await;
     let told = format!("{:?} {:?}", result.errors, result.facts);
     assert!(result.is_success(), "{told}");
     assert!(
@@ -229,11 +233,17 @@ async fn growth_is_measured_at_every_size() {
     }
 }
 
-/// Entries visited are counted, dead or alive, and nothing is cleaned up while claims go on.
+/// Entries visited are counted, dead or alive, and do not grow although nothing is cleaned up while claims
+/// go on.
 #[tokio::test(flavor = "multi_thread")]
 async fn claims_leave_ghosts_that_are_counted() {
     let result = play("claims", SqlOptions::default(), &small()).await;
-    assert!(result.errors.is_empty(), "{:?}", result.errors);
+    assert!(
+        result.is_success(),
+        "{:?} {:?}",
+        result.errors,
+        result.facts
+    );
     assert!(fact(&result, "ghosts in the end") > 100.0);
     let names: Vec<_> = result
         .curves

@@ -254,13 +254,16 @@ async fn purge(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
         alone: 0.0,
         beside: 0.0,
     };
+    let pace = run.settings.purge_per_second;
+    // With a pace a call takes a tenth of a second's worth.
+    let batch = pace.map_or(BATCH, |pace| BATCH.min(pace / 10 + 1));
     for call in 1.. {
         if run.stop.is_cancelled() {
             break;
         }
         let filter = InstanceFilter {
             completed_before: Some(cutoff_ms),
-            limit: Some(BATCH),
+            limit: Some(batch),
             ..InstanceFilter::default()
         };
         let begun = Instant::now();
@@ -280,6 +283,10 @@ async fn purge(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
         purged.deleted += deleted;
         if deleted == 0 {
             break;
+        }
+        if let Some(pace) = pace {
+            let due = begun + Duration::from_secs(1) * batch / pace;
+            pause(run, due.saturating_duration_since(Instant::now())).await;
         }
     }
     Ok(purged)
