@@ -3,7 +3,8 @@
 //!
 //! The statements are those that a workflow was seen to run. Every day a part of them is tried;
 //! `EVERY_STATEMENT=1` tries all, `EVERY_STATEMENT=3/20` the third of twenty shares, so that all can be
-//! tried in pieces. Each case has a number, which stays the same while the procedures do.
+//! tried in pieces. A workflow does not take the same statements every time, so that the numbers of the
+//! cases differ a little from run to run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
