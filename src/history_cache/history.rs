@@ -38,17 +38,18 @@ impl Extent {
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     extent: Extent,
-    events: Vec<Arc<Event>>,
+    /// Events that came together stay together: a longer history shares the parts of the shorter one.
+    parts: Vec<Arc<Vec<Event>>>,
     bytes: usize,
 }
 
 impl History {
     /// `payload_bytes` is the length of all events as they are stored.
-    pub(crate) fn new(extent: Extent, events: Vec<Arc<Event>>, payload_bytes: usize) -> Self {
+    pub(crate) fn new(extent: Extent, events: Vec<Event>, payload_bytes: usize) -> Self {
         let bytes = payload_bytes + events.len() * EVENT_OVERHEAD;
         Self {
             extent,
-            events,
+            parts: vec![Arc::new(events)],
             bytes,
         }
     }
@@ -62,16 +63,61 @@ impl History {
         self.bytes
     }
 
-    /// The events as a provider returns them.
-    pub(crate) fn events(&self) -> Vec<Event> {
-        self.events.iter().map(|event| (**event).clone()).collect()
+    /// The events as a provider returns them: copies, if others remember them.
+    pub(crate) fn into_events(self: Arc<Self>) -> Vec<Event> {
+        match <[Arc<Vec<Event>>; 1]>::try_from(Arc::unwrap_or_clone(self).parts) {
+            Ok([only]) => Arc::unwrap_or_clone(only),
+            Err(parts) => {
+                let mut events = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+                for part in parts {
+                    events.extend_from_slice(&part);
+                }
+                events
+            }
+        }
     }
 
     /// Continues with events that come after all of these.
     pub(crate) fn append(&mut self, newer: Self) {
         self.extent.last_event_id = newer.extent.last_event_id;
         self.extent.last_turn = newer.extent.last_turn;
-        self.events.extend(newer.events);
+        self.parts.extend(newer.parts);
         self.bytes += newer.bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use duroxide::EventKind;
+
+    fn history(ids: std::ops::RangeInclusive<u64>) -> History {
+        let turn = |event_id: u64| Uuid::from_u128(u128::from(event_id));
+        let extent = Extent {
+            execution_id: 1,
+            first_turn: turn(1),
+            last_event_id: *ids.end(),
+            last_turn: turn(*ids.end()),
+        };
+        let event = |id| Event::with_event_id(id, "i", 1, None, EventKind::KeyValuesCleared);
+        History::new(extent, ids.map(event).collect(), 0)
+    }
+
+    /// A history that nobody remembers is handed out as it is; one that somebody remembers is copied and
+    /// stays what it was.
+    #[test]
+    fn events_are_copied_only_from_histories_that_are_remembered() {
+        let fresh = Arc::new(history(1..=3));
+        let at = fresh.parts[0].as_ptr();
+        let copied = Arc::clone(&fresh).into_events();
+        assert_ne!(copied.as_ptr(), at, "somebody has it still");
+        assert_eq!(fresh.into_events().as_ptr(), at, "nobody else has it");
+        let mut grown = history(1..=3);
+        grown.append(history(4..=5));
+        let remembered = Arc::new(grown);
+        for _ in 0..2 {
+            let events = Arc::clone(&remembered).into_events();
+            assert!(events.iter().map(|event| event.event_id).eq(1..=5));
+        }
     }
 }

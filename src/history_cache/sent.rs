@@ -27,10 +27,11 @@ pub(crate) enum Whole {
 }
 
 impl Whole {
-    pub(crate) fn events(&self) -> Vec<Event> {
+    /// The events. They are not copied unless the history is remembered.
+    pub(crate) fn events(self) -> Vec<Event> {
         match self {
-            Self::Proven(history) => history.events(),
-            Self::Fleeting(events) => events.clone(),
+            Self::Proven(history) => history.into_events(),
+            Self::Fleeting(events) => events,
         }
     }
 }
@@ -92,7 +93,7 @@ impl Sent {
             let whole = if self.reaches(&extent)? {
                 Whole::Proven(Arc::new(History::new(extent, events, bytes)))
             } else {
-                Whole::Fleeting(events.iter().map(|event| (**event).clone()).collect())
+                Whole::Fleeting(events)
             };
             return Ok(Some(whole));
         }
@@ -134,14 +135,14 @@ impl Sent {
     }
 
     /// The events after `after`, and the length of their payloads.
-    fn decode(&self, after: u64) -> Result<(Vec<Arc<Event>>, usize), CallError> {
+    fn decode(&self, after: u64) -> Result<(Vec<Event>, usize), CallError> {
         let mut events = Vec::with_capacity(self.rows.len());
         let mut bytes = 0;
         for row in &self.rows {
             if row.count("event_id")? > after {
                 let payload = row.text("payload")?;
                 bytes += payload.len();
-                events.push(Arc::new(codec::decode_event(payload)?));
+                events.push(codec::decode_event(payload)?);
             }
         }
         Ok((events, bytes))

@@ -26,7 +26,7 @@ pub(crate) async fn read(
             if let (Some(extent), Some(known)) = (extent, &known)
                 && known.extent().covers(&extent)
             {
-                return Ok(known.events());
+                return Ok(Arc::clone(known).into_events());
             }
             Call::dispatch("read", retry)
         }

@@ -1,7 +1,5 @@
 //! What a committed turn adds to the history that this provider remembers.
 
-use std::sync::Arc;
-
 use super::MssqlProvider;
 use crate::codec::{self, HistoryRow};
 use crate::error::CallError;
@@ -49,7 +47,7 @@ pub(super) fn remember(
     };
     let events = rows.iter().map(|row| codec::decode_event(&row.payload));
     // What cannot be read back is reported when somebody reads it.
-    if let Ok(events) = events.map(|event| event.map(Arc::new)).collect() {
+    if let Ok(events) = events.collect() {
         let bytes = rows.iter().map(|row| row.payload.len()).sum();
         let written = History::new(extent, events, bytes);
         provider
