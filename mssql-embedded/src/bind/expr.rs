@@ -5,7 +5,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::func::{AT_TIME_ZONE, lookup};
 use crate::plan::{Cond, Scalar, undeclared};
 use crate::refused::{Kind, refusal};
-use crate::value::arith::{bit_not, negate, operation};
+use crate::value::arith::{bit_not, negate};
+use crate::value::operation::operation;
 use crate::value::precedence::{check_explicit, common_type};
 use crate::value::{BareLength, DataType, Value};
 

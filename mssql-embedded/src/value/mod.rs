@@ -20,17 +20,18 @@ pub(crate) mod fold;
 pub mod guid;
 pub mod json;
 pub mod number_text;
+pub mod operation;
 pub mod precedence;
 pub mod text;
 mod type_name;
 
 use std::sync::Arc;
 
-pub use arith::BinaryOp;
 pub use collation::Collation;
 pub use column::ColumnMeta;
 pub use convert::{CastMode, StoreTarget, cast, store};
 pub use data_type::{DataType, Length};
+pub use operation::BinaryOp;
 pub use type_name::{BareLength, TypeArg};
 
 /// One SQL value.
