@@ -22,6 +22,8 @@ pub struct Clock {
     advanced_nanos: AtomicU64,
     /// What [`Clock::shift_utc`] added, in ticks; only the wall time moves.
     shifted_ticks: AtomicI64,
+    /// Where [`Clock::stop`] stopped the machine's part, in nanoseconds; 0 while it runs.
+    stopped_nanos: AtomicU64,
 }
 
 impl Default for Clock {
@@ -41,12 +43,30 @@ impl Clock {
             started_unix_ticks: ticks(unix),
             advanced_nanos: AtomicU64::new(0),
             shifted_ticks: AtomicI64::new(0),
+            stopped_nanos: AtomicU64::new(0),
         }
     }
 
     /// Time since the clock was made, including what was added by [`Clock::advance`]; never goes back.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed() + Duration::from_nanos(self.advanced_nanos.load(Ordering::Relaxed))
+        let by_itself = match self.stopped_nanos.load(Ordering::Relaxed) {
+            0 => self.started.elapsed(),
+            stopped => Duration::from_nanos(stopped),
+        };
+        by_itself + Duration::from_nanos(self.advanced_nanos.load(Ordering::Relaxed))
+    }
+
+    /// From now on only [`Clock::advance`] lets time pass. The time it stops at is a whole millisecond, so that what
+    /// is computed from it later does not depend on when that was.
+    pub fn stop(&self) {
+        let per_ms = TICKS_PER_SECOND / 1000;
+        let whole = (self.unix_ticks() / per_ms + 1) * per_ms;
+        let elapsed = whole - self.started_unix_ticks - self.shifted_ticks.load(Ordering::Relaxed);
+        let nanos = u64::try_from(elapsed * 100).unwrap_or(0);
+        let stopped = nanos
+            .saturating_sub(self.advanced_nanos.load(Ordering::Relaxed))
+            .max(1);
+        self.stopped_nanos.store(stopped, Ordering::Relaxed);
     }
 
     /// Lets time pass: both the wall time and every running timeout move by `by`.
@@ -105,6 +125,20 @@ mod tests {
         clock.advance(Duration::from_secs(3600));
         assert!(clock.unix_ms() >= before + 3_600_000);
         assert!(clock.elapsed() >= elapsed + Duration::from_secs(3600));
+    }
+
+    /// A clock that was stopped moves only when it is moved, and shows whole milliseconds.
+    #[test]
+    fn a_stopped_clock_is_moved_by_hand() {
+        let clock = Clock::new();
+        clock.advance(Duration::from_micros(1_234_567));
+        clock.stop();
+        let before = clock.elapsed();
+        assert_eq!(clock.now_utc().1 % (TICKS_PER_SECOND / 1000), 0);
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(clock.elapsed(), before);
+        clock.advance(Duration::from_secs(61));
+        assert_eq!(clock.elapsed(), before + Duration::from_secs(61));
     }
 
     #[test]

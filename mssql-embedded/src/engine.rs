@@ -100,6 +100,9 @@ impl Engine {
             session_memory_bytes: options.session_memory_bytes,
             ..Self::default()
         };
+        if let Some(adversary) = &engine.adversary {
+            engine.state.lock().locks.tell(adversary.turns());
+        }
         engine.log.set_latency(options.commit_latency);
         let usual = match options.adversary {
             Some(_) => GhostCleanup::Background,
@@ -159,6 +162,9 @@ impl Engine {
 
     /// Forgets a session.
     pub(crate) fn end_session(&self, spid: u16) {
+        if let Some(adversary) = &self.adversary {
+            adversary.turns().leave(spid.into(), &self.clock);
+        }
         self.activity.closed(spid);
         self.hooks.session_ended(spid);
     }
@@ -188,6 +194,12 @@ impl Engine {
     pub(crate) fn keep_module(&self, procedure: ObjectId, version: u64, module: &Arc<Module>) {
         let kept = (version, Arc::clone(module));
         self.modules.lock().insert(procedure, kept);
+    }
+
+    /// Forgets all compiled forms, as a cache that is short of memory does.
+    pub(crate) fn forget_plans(&self) {
+        self.modules.lock().clear();
+        self.texts.lock().clear();
     }
 
     /// Forgets the compiled form of a procedure.

@@ -205,6 +205,7 @@ impl Access<'_, '_> {
                 let grip = self.wait(timeout)?;
                 self.stats.locks_taken += 1;
                 if let Some(choices) = self.choices
+                    && choices.seat().is_none()
                     && choices.chance(Question::Turn, WAIT_ON_ONE_IN)
                 {
                     self.latch.let_others_go(OTHERS_TURN);
@@ -218,11 +219,22 @@ impl Access<'_, '_> {
     fn let_others_go(&mut self) -> bool {
         match self.choices {
             Some(choices) if choices.chance(Question::Schedule, GO_FIRST_ONE_IN) => {
-                self.latch.let_others_go(OTHERS_TURN);
+                self.rest(choices);
                 true
             }
             _ => false,
         }
+    }
+
+    /// Gives the latch up for a turn of somebody else.
+    fn rest(&mut self, choices: &Choices) {
+        let Some(seat) = choices.seat() else {
+            self.latch.let_others_go(OTHERS_TURN);
+            return;
+        };
+        let clock = self.latch.clock();
+        let mut stop = || (self.interrupted)().is_some();
+        self.latch.unlatched(|| seat.pass(clock, &mut stop));
     }
 
     /// The unfinished transaction of somebody else that wrote what the resource stands for.
@@ -268,7 +280,15 @@ impl Access<'_, '_> {
                 self.latch.locks.cancel(self.owner);
                 return Err(WaitEnd::Interrupted(interrupt));
             }
-            self.latch.wait(&signal, nap);
+            match self.choices.and_then(Choices::seat) {
+                None => self.latch.wait(&signal, nap),
+                Some(seat) => {
+                    // With the latch, so that nobody decides before it waits.
+                    seat.begin_wait(deadline, clock);
+                    let mut stop = || (self.interrupted)().is_some();
+                    self.latch.unlatched(|| seat.await_turn(clock, &mut stop));
+                }
+            }
         }
     }
 

@@ -93,6 +93,14 @@ impl<'e> Latch<'e> {
         }
     }
 
+    /// Gives the latch up while `f` runs.
+    pub(super) fn unlatched(&mut self, f: impl FnOnce()) {
+        match self.guard.get_mut() {
+            Some(guard) => MutexGuard::unlocked_fair(guard, f),
+            None => f(),
+        }
+    }
+
     /// Gives the latch up until its next use.
     pub fn let_go(&mut self) {
         drop(self.guard.take());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::grain::Grain;
 use super::journal::{Decision, Journal};
+use super::turns::Seat;
 
 /// What can be asked. Each kind rests on a document, named in `tests/it/adversary/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,6 +36,8 @@ pub enum Question {
     Turn,
     /// Whether a condition is tested before a row is looked up, or only when nothing can be given back.
     Filter,
+    /// Whether the rows of a part of the plan are kept and used again, and whether all of them are read first.
+    Spool,
     /// Who gives up among sessions of the same deadlock priority.
     Victim,
 }
@@ -42,6 +45,7 @@ pub enum Question {
 /// The decisions of one statement. Not shared between threads: a statement runs on one.
 #[derive(Debug)]
 pub struct Choices {
+    session: u64,
     statement: u64,
     /// The generator of what is decided for the statement itself.
     state: Cell<u64>,
@@ -50,22 +54,37 @@ pub struct Choices {
     journal: Arc<Journal>,
     /// How much the statement's writes lock at a time.
     writes: Cell<Grain>,
+    /// Where the session sits, if sessions take turns.
+    seat: Option<Seat>,
 }
 
 /// The increment of splitmix64.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Choices {
-    pub(super) fn new(seed: u64, statement: u64, journal: Arc<Journal>) -> Self {
-        // Neighbouring seeds and statements must not give neighbouring sequences.
-        let state = mixed(mixed(seed).wrapping_add(statement.wrapping_mul(GOLDEN)));
+    pub(super) fn new(
+        seed: u64,
+        (session, statement): (u64, u64),
+        journal: Arc<Journal>,
+        seat: Option<Seat>,
+    ) -> Self {
+        // Neighbouring seeds, sessions and statements must not give neighbouring sequences.
+        let of_session = mixed(mixed(seed).wrapping_add(session.wrapping_mul(GOLDEN)));
+        let state = mixed(of_session.wrapping_add(statement.wrapping_mul(GOLDEN)));
         Self {
+            session,
             statement,
             state: Cell::new(state),
             around: Cell::new(mixed(state ^ GOLDEN)),
             journal,
             writes: Cell::default(),
+            seat,
         }
+    }
+
+    /// Where the session sits, if sessions take turns.
+    pub fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref()
     }
 
     /// One of `options` possibilities, each as likely as the others; 0 when there is only one.
@@ -75,6 +94,7 @@ impl Choices {
         }
         let chosen = usize::try_from(self.next(question) % options as u64).unwrap_or(0);
         self.journal.note(|| Decision {
+            session: self.session,
             statement: self.statement,
             question,
             options,
@@ -117,7 +137,9 @@ impl Choices {
 
     fn next(&self, question: Question) -> u64 {
         let generator = match question {
-            Question::GhostCleanup | Question::Turn | Question::Filter => &self.around,
+            Question::GhostCleanup | Question::Turn | Question::Filter | Question::Spool => {
+                &self.around
+            }
             Question::Recompile
             | Question::AccessPath
             | Question::JoinOrder
@@ -137,7 +159,7 @@ impl Choices {
 }
 
 /// The output function of splitmix64.
-fn mixed(mut z: u64) -> u64 {
+pub(super) fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
@@ -150,8 +172,8 @@ mod tests {
 
     fn first_picks(seed: u64, statements: usize) -> Vec<usize> {
         let adversary = Adversary::new(AdversaryOptions { seed, remember: 0 });
-        (0..statements)
-            .map(|_| adversary.statement().pick(Question::AccessPath, 1000))
+        (0..statements as u64)
+            .map(|n| adversary.statement(51, n).pick(Question::AccessPath, 1000))
             .collect()
     }
 
@@ -162,19 +184,23 @@ mod tests {
         assert_ne!(first_picks(7, 50), first_picks(8, 50));
     }
 
-    /// What one statement asks does not change what the next one gets.
+    /// What one statement asks does not change what the next one gets, and what one session does does not change what
+    /// another gets.
     #[test]
-    fn statements_do_not_disturb_each_other() {
+    fn statements_and_sessions_do_not_disturb_each_other() {
         let adversary = Adversary::new(AdversaryOptions {
             seed: 3,
             remember: 0,
         });
-        let curious = adversary.statement();
-        for _ in 0..10 {
+        let curious = adversary.statement(51, 0);
+        for n in 0..10 {
             curious.pick(Question::RowOrder, 5);
+            adversary.statement(52, n).pick(Question::RowOrder, 5);
         }
-        let second = adversary.statement().pick(Question::AccessPath, 1000);
+        let second = adversary.statement(51, 1).pick(Question::AccessPath, 1000);
         assert_eq!(second, first_picks(3, 2)[1]);
+        let other = adversary.statement(52, 1).pick(Question::AccessPath, 1000);
+        assert_ne!(other, second);
     }
 
     /// Every possibility comes up, and a shuffle loses nothing.
@@ -185,12 +211,14 @@ mod tests {
             remember: 0,
         });
         let mut seen = [false; 4];
-        for _ in 0..200 {
-            seen[adversary.statement().pick(Question::LockGrain, 4)] = true;
+        for n in 0..200 {
+            seen[adversary.statement(51, n).pick(Question::LockGrain, 4)] = true;
         }
         assert_eq!(seen, [true; 4]);
         let mut rows: Vec<u32> = (0..20).collect();
-        adversary.statement().shuffle(Question::RowOrder, &mut rows);
+        adversary
+            .statement(51, 0)
+            .shuffle(Question::RowOrder, &mut rows);
         assert_ne!(rows, (0..20).collect::<Vec<_>>());
         rows.sort_unstable();
         assert_eq!(rows, (0..20).collect::<Vec<_>>());
@@ -203,14 +231,16 @@ mod tests {
             seed: 1,
             remember: 2,
         });
-        for _ in 0..3 {
-            adversary.statement().pick(Question::Victim, 9);
+        for n in 0..3 {
+            adversary.statement(51, n).pick(Question::Victim, 9);
         }
         let latest = adversary.decisions();
         assert_eq!(latest.len(), 2);
         assert_eq!(latest[1].statement, 2);
         assert!(
-            latest[1].to_string().starts_with("statement 2: victim "),
+            latest[1]
+                .to_string()
+                .starts_with("session 51, statement 2: victim "),
             "{}",
             latest[1]
         );

@@ -10,7 +10,9 @@ use super::Question;
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The number of the statement, counted from the start of the server.
+    /// The session, or the player's number among those that take turns.
+    pub session: u64,
+    /// The number of the statement, counted from the start of the session.
     pub statement: u64,
     /// What was asked.
     pub question: Question,
@@ -36,15 +38,20 @@ impl fmt::Display for Decision {
             Question::Schedule => "schedule",
             Question::Turn => "turn",
             Question::Filter => "filter",
+            Question::Spool => "spool",
             Question::Victim => "victim",
         };
         let Self {
+            session,
             statement,
             chosen,
             options,
             ..
         } = self;
-        write!(f, "statement {statement}: {question} {chosen} of {options}")
+        write!(
+            f,
+            "session {session}, statement {statement}: {question} {chosen} of {options}"
+        )
     }
 }
 

@@ -5,28 +5,35 @@
 //! another choice at every statement; without one it makes always the same, and nothing here costs
 //! anything.
 //!
-//! Everything follows from the seed and the order in which statements begin: the n-th statement of a
-//! server gets the n-th [`Choices`], and within a statement decisions are asked for in the order of its
-//! execution. So a failure is replayed with its seed, as far as the order of the sessions is the same.
+//! Everything follows from the seed: the n-th statement of a session gets its [`Choices`], whatever other sessions
+//! do, and within a statement decisions are asked for in the order of its execution. So a failure is replayed with
+//! its seed, as far as the sessions meet in the same order; when they take [`Turns`], they do.
 
 mod choices;
 mod grain;
 mod journal;
+mod turns;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::clock::Clock;
+
 pub use choices::{Choices, Question};
 pub use grain::Grain;
 pub use journal::Decision;
 use journal::Journal;
+pub use turns::{Seat, Turns};
 
 /// How often other sessions go first at a statement, how many of their statements at most, and how long they are
 /// waited for if none comes.
 const TURN_ONE_IN: usize = 16;
 const TURNS_MAX: usize = 4;
 const TURN_PATIENCE: Duration = Duration::from_micros(500);
+
+/// How often a session that takes turns gives its turn back at a statement.
+const PASS_ONE_IN: usize = 2;
 
 /// How an adversary plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +48,10 @@ pub struct AdversaryOptions {
 #[derive(Debug)]
 pub struct Adversary {
     seed: u64,
+    /// How many statements have begun.
     statements: AtomicU64,
     journal: Arc<Journal>,
+    turns: Arc<Turns>,
 }
 
 impl Adversary {
@@ -52,19 +61,42 @@ impl Adversary {
             seed: options.seed,
             statements: AtomicU64::new(0),
             journal: Arc::new(Journal::new(options.remember)),
+            turns: Arc::new(Turns::new(options.seed)),
         }
     }
 
-    /// The choices of the statement that begins now.
-    pub fn statement(&self) -> Choices {
-        let number = self.statements.fetch_add(1, Ordering::Relaxed);
-        Choices::new(self.seed, number, Arc::clone(&self.journal))
+    /// The choices of a session's statement with that number, which begins now.
+    pub fn statement(&self, session: u16, number: u64) -> Choices {
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        let seat = self.seat(session);
+        let of_seat = seat.as_ref().and_then(Seat::next_statement);
+        let which = of_seat.unwrap_or((u64::from(session), number));
+        Choices::new(self.seed, which, Arc::clone(&self.journal), seat)
+    }
+
+    /// The turns of its sessions.
+    pub fn turns(&self) -> &Arc<Turns> {
+        &self.turns
+    }
+
+    /// Where a session sits, if sessions take turns.
+    pub fn seat(&self, session: u16) -> Option<Seat> {
+        self.turns.seat_of(session.into())
     }
 
     /// Before a statement that has not touched anything yet: other sessions may begin some of theirs first. SQL
     /// Server schedules its workers as it likes.
-    pub fn let_others_go_first(&self, choices: &Choices) {
-        if choices.chance(Question::Turn, TURN_ONE_IN) {
+    pub fn let_others_go_first(
+        &self,
+        choices: &Choices,
+        clock: &Clock,
+        stop: &mut dyn FnMut() -> bool,
+    ) {
+        if let Some(seat) = choices.seat() {
+            if choices.chance(Question::Turn, PASS_ONE_IN) {
+                seat.pass(clock, stop);
+            }
+        } else if choices.chance(Question::Turn, TURN_ONE_IN) {
             let turns = 1 + choices.pick(Question::Turn, TURNS_MAX);
             self.wait_for_turns(turns as u64, TURN_PATIENCE);
         }
@@ -104,7 +136,7 @@ mod tests {
         std::thread::scope(|scope| {
             let held = scope.spawn(|| adversary.wait_for_turns(3, Duration::from_secs(30)));
             while !held.is_finished() {
-                drop(adversary.statement());
+                drop(adversary.statement(51, 0));
                 std::thread::yield_now();
             }
             assert!(held.join().unwrap());

@@ -255,6 +255,8 @@ pub enum QueryHint {
     Join(JoinStrategy),
     /// `KEEPFIXED PLAN`.
     KeepFixedPlan,
+    /// `NO_PERFORMANCE_SPOOL`.
+    NoPerformanceSpool,
     /// `FAST n`, `HASH GROUP`, `ROBUST PLAN`, …: no observable effect.
     NoEffect,
 }

@@ -84,6 +84,8 @@ pub(super) struct Binder<'a> {
     pub(super) joins_hinted: bool,
     /// When another plan may be made, by OPTION.
     pub(super) replan: Replan,
+    /// OPTION (NO_PERFORMANCE_SPOOL).
+    pub(super) no_spool: bool,
     /// The FROM item that an UPDATE or DELETE changes.
     pub(super) target_source: Option<&'a TableSource>,
     /// The SELECT through which the statement changes rows.
@@ -113,6 +115,7 @@ impl<'a> Binder<'a> {
             join_strategy: JoinStrategy::Any,
             joins_hinted: false,
             replan: Replan::Freely,
+            no_spool: false,
             target_source: None,
             into: None,
             through: None,
@@ -190,7 +193,18 @@ impl<'a> Binder<'a> {
     }
 
     fn finish(self, kind: BoundKind) -> Bound {
+        let assigns = match &kind {
+            BoundKind::Assign(_) => true,
+            BoundKind::Update(update) => !update.assign.is_empty(),
+            BoundKind::Select(_)
+            | BoundKind::SelectInto(_)
+            | BoundKind::Insert(_)
+            | BoundKind::Delete(_)
+            | BoundKind::Condition(_)
+            | BoundKind::Scalars(_) => false,
+        };
         Bound {
+            may_spool: !self.no_spool && !assigns,
             kind,
             depends: self.depends,
             requires: self.requires,

@@ -13,7 +13,7 @@ use super::BindContext;
 use super::context::Binder;
 use super::inline::Part;
 use super::names::{Relation, relation};
-use super::planner::Rel;
+use super::planner::{Rel, no_plan};
 use super::query::QueryUse;
 use super::scope::Clause;
 use super::source::rename;
@@ -103,6 +103,10 @@ impl<'a> Binder<'a> {
             Some(cond) => self.in_clause(Clause::On, |b| b.bind_conjuncts(cond))?,
             None => Vec::new(),
         };
+        // "Join hints": LOOP can't be specified together with RIGHT or FULL.
+        if strategy == JoinStrategy::Loop && matches!(kind, JoinKind::Right | JoinKind::Full) {
+            return Err(no_plan());
+        }
         let scope = self.scope();
         let joined = if kind == JoinKind::Right {
             &left

@@ -114,6 +114,7 @@ impl<'a> Binder<'a> {
                 }
                 QueryHint::KeepFixedPlan => self.replan = Replan::OnChange,
                 QueryHint::Recompile => self.replan = Replan::Always,
+                QueryHint::NoPerformanceSpool => self.no_spool = true,
                 // Neither plans nor the way they are found can be observed.
                 QueryHint::MaxDop(_) | QueryHint::OptimizeFor | QueryHint::NoEffect => {}
             }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Latch;
-use crate::adversary::{Adversary, Choices};
+use crate::adversary::Choices;
 use crate::ast::{IsolationLevel, ObjectName};
 use crate::catalog::{
     Catalog, Database, Object, ObjectId, TEMPDB, TableDef, TemporaryTables, is_temporary,
 };
 use crate::engine::Engine;
-use crate::error::SqlError;
+use crate::error::{SqlError, SqlResult};
+use crate::fast_map::FastMap;
 use crate::lock::LockOwner;
 use crate::memory::Memory;
 use crate::plan::Against;
@@ -19,6 +20,9 @@ use crate::storage::{Mark, Txn};
 use crate::value::Value;
 
 use super::random::Random;
+
+/// How many names of procedures a session remembers.
+const NAMES_KEPT: usize = 256;
 
 /// SET options.
 #[derive(Clone, Debug)]
@@ -187,11 +191,15 @@ pub struct Core {
     pub context_info: Option<Arc<[u8]>>,
     /// What the adversary decides for the running statement, if there is one.
     pub choices: Option<Choices>,
+    /// How many statements it has begun, with an adversary.
+    pub statements: u64,
     /// Its temporary tables.
     pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
     pub prepared: HashMap<i32, Prepared>,
     pub next_handle: i32,
+    /// Names of procedures that its client called, taken apart.
+    pub called: FastMap<String, Arc<ObjectName>>,
 }
 
 /// What sp_execute runs.
@@ -206,7 +214,26 @@ pub enum Prepared {
 impl Core {
     /// Asks the adversary, if there is one, what it has in store for the statement that begins.
     pub fn begin_choices(&mut self) {
-        self.choices = self.engine.adversary.as_ref().map(Adversary::statement);
+        if let Some(adversary) = &self.engine.adversary {
+            self.statements += 1;
+            self.choices = Some(adversary.statement(self.spid, self.statements));
+        }
+    }
+
+    /// Takes the name of a procedure apart, or remembers how it was done: clients call the same few all the time.
+    ///
+    /// # Errors
+    ///
+    /// Those of the parser.
+    pub fn procedure_name(&mut self, text: &str) -> SqlResult<Arc<ObjectName>> {
+        if let Some(name) = self.called.get(text) {
+            return Ok(Arc::clone(name));
+        }
+        let name = Arc::new(crate::parse::parse_name(text)?);
+        if self.called.len() < NAMES_KEPT {
+            self.called.insert(text.to_owned(), Arc::clone(&name));
+        }
+        Ok(name)
     }
 
     /// The owner of this session's locks.

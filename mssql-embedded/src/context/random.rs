@@ -14,6 +14,11 @@ impl Default for Random {
 }
 
 impl Random {
+    /// The generator of that seed.
+    pub fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// The next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

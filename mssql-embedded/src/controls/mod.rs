@@ -21,6 +21,7 @@ mod ghosts;
 mod locks;
 mod pause;
 mod sessions;
+mod turns;
 
 use std::fmt;
 use std::sync::Arc;

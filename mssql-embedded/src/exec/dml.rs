@@ -3,21 +3,19 @@
 //! The rows to write are collected before the first one is written, so that a statement never sees
 //! its own work (the Halloween problem). Undoing a failed statement is the interpreter's business.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::access;
 use crate::adversary::Question;
 use crate::catalog::{AccessPath, IndexDef, TableDef};
 use crate::error::{SqlError, SqlResult};
+use crate::fast_map::FastSet;
 use crate::lock::Mode;
-use crate::plan::{
-    ColumnSource, Delete, Insert, Output, OutputInto, Query, RowRules, Scalar, Source, Target,
-    Update,
-};
+use crate::plan::{ColumnSource, Delete, Insert, Query, RowRules, Scalar, Source, Target, Update};
 use crate::storage::{InsertOutcome, Key, Row};
 use crate::value::{CastMode, ColumnMeta, DataType, Value, cast};
 
+use super::dml_output::Outputs;
 use super::filter::qualifies;
 use super::foreign::{check_parents, settle_children};
 use super::row::{Verb, convert, finish_row, new_row};
@@ -52,7 +50,7 @@ pub fn run_insert(
     };
     let table = insert.target.table();
     let mut result = DmlResult::default();
-    let mut outputs = Outputs::new(insert.output.as_ref());
+    let mut outputs = Outputs::default();
     let mut written = Vec::new();
     for values in rows {
         env.tick()?;
@@ -102,7 +100,7 @@ pub fn run_insert(
 }
 
 /// A table variable can always be written.
-fn check_target(target: &Target, env: &Env<'_, '_>) -> SqlResult<()> {
+pub(super) fn check_target(target: &Target, env: &Env<'_, '_>) -> SqlResult<()> {
     match target {
         Target::Table(table) => env.check_writable(table),
         Target::Local(..) => Ok(()),
@@ -184,7 +182,7 @@ fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
     Ok(())
 }
 
-fn next_identity(target: &Target, env: &mut Env<'_, '_>) -> SqlResult<Value> {
+pub(super) fn next_identity(target: &Target, env: &mut Env<'_, '_>) -> SqlResult<Value> {
     let next = match target {
         Target::Table(table) => env.latch.store.next_identity(table)?,
         Target::Local(slot, _) => env.frame.tables[*slot].next_identity()?,
@@ -205,7 +203,7 @@ fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>)
 }
 
 /// Stores a new row; false when IGNORE_DUP_KEY dropped it.
-fn write_new(
+pub(super) fn write_new(
     target: &Target,
     row: &Row,
     rules: &RowRules,
@@ -232,12 +230,33 @@ fn write_new(
     }
 }
 
+/// The rows that a statement has found, each of which it writes once, however often a join finds it. Most statements
+/// find one row, and that costs nothing.
+#[derive(Default)]
+struct Seen {
+    first: Option<Key>,
+    others: FastSet<Key>,
+}
+
+impl Seen {
+    /// False when it was there.
+    fn add(&mut self, locator: &Key) -> bool {
+        match &self.first {
+            None => {
+                self.first = Some(Arc::clone(locator));
+                true
+            }
+            Some(first) => first != locator && self.others.insert(Arc::clone(locator)),
+        }
+    }
+}
+
 /// Runs an UPDATE.
 pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
     check_target(&update.target, env)?;
     let mut changes = Vec::new();
-    let mut seen = HashSet::new();
-    let mut outputs = Outputs::new(update.output.as_ref());
+    let mut seen = Seen::default();
+    let mut outputs = Outputs::default();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let limit = env.row_limit();
     let by_row = writes_by_row(&update.query, &update.target, Some(&update.set), env);
@@ -249,7 +268,7 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
                 return Ok(None);
             };
-            if !seen.insert(Arc::clone(&locator)) {
+            if !seen.add(&locator) {
                 return Ok(None);
             }
             let row = changed_row(update, env)?;
@@ -377,8 +396,8 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     check_target(&delete.target, env)?;
     let width = delete.target.table().columns.len();
     let mut locators = Vec::new();
-    let mut seen = HashSet::new();
-    let mut outputs = Outputs::new(delete.output.as_ref());
+    let mut seen = Seen::default();
+    let mut outputs = Outputs::default();
     let mut gone = Vec::new();
     let limit = env.row_limit();
     let by_row = writes_by_row(&delete.query, &delete.target, None, env);
@@ -391,7 +410,7 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
                 return Ok(None);
             };
-            if !seen.insert(Arc::clone(&locator)) {
+            if !seen.add(&locator) {
                 return Ok(None);
             }
             if let Some(output) = &delete.output {
@@ -447,60 +466,4 @@ fn copy_slots(env: &mut Env<'_, '_>, level: usize, from: usize, to: usize, count
     }
     let row = env.rows[level][from..from + count].to_vec();
     put(env, level, to, &row);
-}
-
-/// The rows of an OUTPUT clause, gathered while the statement's buffer is in place.
-struct Outputs {
-    rows: Vec<Vec<Value>>,
-}
-
-impl Outputs {
-    fn new(_output: Option<&Output>) -> Self {
-        Self { rows: Vec::new() }
-    }
-
-    fn add(&mut self, output: &Output, env: &mut Env<'_, '_>) -> SqlResult<()> {
-        let mut row = Vec::with_capacity(output.exprs.len());
-        for expr in &output.exprs {
-            row.push(eval(expr, env)?);
-        }
-        self.rows.push(row);
-        Ok(())
-    }
-
-    /// Sends the rows where the clause says.
-    fn finish(
-        mut self,
-        output: Option<&Output>,
-        result: &mut DmlResult,
-        env: &mut Env<'_, '_>,
-    ) -> SqlResult<()> {
-        let Some(output) = output else { return Ok(()) };
-        if let Some(choices) = &env.core.choices {
-            choices.shuffle(Question::RowOrder, &mut self.rows);
-        }
-        match &output.into {
-            None => {
-                result.output = Some((output.columns.clone(), self.rows));
-                Ok(())
-            }
-            Some(into) => insert_outputs(into, self.rows, result, env),
-        }
-    }
-}
-
-fn insert_outputs(
-    into: &OutputInto,
-    rows: Vec<Vec<Value>>,
-    result: &mut DmlResult,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<()> {
-    check_target(&into.target, env)?;
-    let table = into.target.table();
-    for values in rows {
-        let mut next = |env: &mut Env<'_, '_>| next_identity(&into.target, env);
-        let row = new_row(table, &into.columns, &values, &into.rules, &mut next, env)?;
-        write_new(&into.target, &row.into(), &into.rules, result, env)?;
-    }
-    Ok(())
 }

@@ -10,6 +10,8 @@ use crate::interrupt::{Interrupt, interrupt_error};
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
 
+use super::Spools;
+
 /// Takes rows of a result with their columns; false when nobody wants them any more.
 pub type SendRows<'a> = dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool + 'a;
 
@@ -36,6 +38,8 @@ pub struct Env<'a, 'e> {
     pub now: (i32, i64),
     /// What the statement's readers under READ_COMMITTED_SNAPSHOT see, once one of them has begun.
     pub snapshot: Option<CommitSeq>,
+    /// Rows that are kept for another look, with an adversary.
+    pub spools: Spools,
 }
 
 impl<'e> Env<'_, 'e> {

@@ -21,6 +21,8 @@ pub fn check_parents(
     verb: &str,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
+    // The statement has written, and looks at what is there now.
+    env.spools.turn_off();
     for rule in &rules.parents {
         for row in rows {
             env.tick()?;
@@ -53,6 +55,7 @@ pub fn settle_children(
     verb: &str,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
+    env.spools.turn_off();
     for rule in &rules.children {
         for row in gone {
             env.tick()?;

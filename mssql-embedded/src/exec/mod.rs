@@ -2,9 +2,10 @@
 //!
 //! `env` is what a running statement can see; `eval` computes expressions and conditions, for statements
 //! (`scope`) and for the filters of indexes (`filter`) alike; `op` holds the query
-//! operators, one file per family; `dml` writes.
+//! operators, one file per family; `spool` keeps rows for another look, with an adversary; `dml` writes.
 
 mod dml;
+mod dml_output;
 mod env;
 mod eval;
 mod filter;
@@ -14,6 +15,7 @@ mod op;
 mod query_run;
 mod row;
 mod scope;
+mod spool;
 mod statement;
 
 pub use dml::{DmlResult, fill_table, run_delete, run_insert, run_update};
@@ -23,3 +25,4 @@ pub use filter::{constant, qualifies};
 pub use foreign::check_parents;
 pub use query_run::{QueryRun, collect, collect_first, collect_into, stream};
 pub use row::{check_row, convert};
+pub use spool::Spools;

@@ -7,7 +7,8 @@ use crate::plan::Query;
 use crate::value::Value;
 
 use super::eval::Scope;
-use super::{Env, QueryRun};
+use super::spool::{self, Asked};
+use super::{Env, QueryRun, collect};
 
 /// Smaller values come and go without being counted.
 const LARGE_BYTES: usize = 64 << 10;
@@ -44,6 +45,14 @@ impl Scope for Env<'_, '_> {
     }
 
     fn subquery(&mut self, query: &Query) -> SqlResult<Value> {
+        match spool::of_query(query, self) {
+            Asked::Nothing => {}
+            Asked::Rows(rows) => return only_value(&rows),
+            Asked::Keep(ticket) => {
+                let rows = collect(query, self)?;
+                return only_value(&spool::keep(ticket, rows, self)?);
+            }
+        }
         let mut run = QueryRun::open(query, self)?;
         let mut out = Vec::with_capacity(1);
         if !run.next(self, &mut out)? {
@@ -51,16 +60,27 @@ impl Scope for Env<'_, '_> {
         }
         let value = out.swap_remove(0);
         if run.next(self, &mut out)? {
-            return Err(SqlError::new(
-                512,
-                "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.",
-            ));
+            return Err(more_than_one());
         }
         Ok(value)
     }
 
     fn exists(&mut self, query: &Query) -> SqlResult<bool> {
-        QueryRun::open(query, self)?.advance(self)
+        let ticket = match spool::of_query(query, self) {
+            Asked::Nothing => return QueryRun::open(query, self)?.advance(self),
+            Asked::Rows(rows) => return Ok(!rows.is_empty()),
+            Asked::Keep(ticket) => ticket,
+        };
+        let mut run = QueryRun::open(query, self)?;
+        let mut rows = Vec::new();
+        // What the rows hold does not matter.
+        while run.advance(self)? {
+            rows.push(Vec::new());
+            if !ticket.is_eager {
+                break;
+            }
+        }
+        Ok(!spool::keep(ticket, rows, self)?.is_empty())
     }
 
     fn each_member(
@@ -68,13 +88,57 @@ impl Scope for Env<'_, '_> {
         query: &Query,
         each: &mut dyn FnMut(&Value) -> bool,
     ) -> SqlResult<()> {
+        let (mut ticket, mut rows) = (None, Vec::new());
+        let kept = match spool::of_query(query, self) {
+            Asked::Nothing => None,
+            Asked::Rows(rows) => Some(rows),
+            Asked::Keep(eager) if eager.is_eager => {
+                let rows = collect(query, self)?;
+                Some(spool::keep(eager, rows, self)?)
+            }
+            Asked::Keep(lazy) => {
+                ticket = Some(lazy);
+                None
+            }
+        };
+        if let Some(kept) = kept {
+            for row in kept.iter() {
+                self.tick()?;
+                if !each(&row[0]) {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         let mut run = QueryRun::open(query, self)?;
         let mut out = Vec::with_capacity(1);
         while run.next(self, &mut out)? {
             if !each(&out[0]) {
-                break;
+                return Ok(());
             }
+            if ticket.is_some() {
+                rows.push(out.clone());
+            }
+        }
+        if let Some(ticket) = ticket {
+            spool::keep(ticket, rows, self)?;
         }
         Ok(())
     }
+}
+
+/// The value of a subquery that is used as an expression.
+fn only_value(rows: &[Vec<Value>]) -> SqlResult<Value> {
+    match rows {
+        [] => Ok(Value::Null),
+        [row] => Ok(row[0].clone()),
+        _ => Err(more_than_one()),
+    }
+}
+
+fn more_than_one() -> SqlError {
+    SqlError::new(
+        512,
+        "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.",
+    )
 }

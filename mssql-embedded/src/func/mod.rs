@@ -97,6 +97,11 @@ impl Callable {
         }
     }
 
+    /// Whether it gives another value each time, within a statement too.
+    pub fn is_random(self) -> bool {
+        matches!(self.name(), "NEWID" | "RAND" | OF_NEWID)
+    }
+
     /// Whether the first argument is a date part: a bare word that arrives as constant text.
     pub fn takes_date_part(self) -> bool {
         match self {

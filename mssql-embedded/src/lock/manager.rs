@@ -7,6 +7,7 @@ use parking_lot::Condvar;
 
 use super::table::{Grant, Grip, Owner, Slot, Span, Verdict, Wait, Waiter, brief_place};
 use super::{LockOwner, Mode, Resource};
+use crate::adversary::Turns;
 use crate::fast_map::FastMap;
 
 /// Beyond this many recycled slots the memory is given back when nothing is locked any more.
@@ -62,9 +63,26 @@ pub struct LockManager {
     serial: u64,
     /// How many grants protect a gap. While there is none, inserts need not look for one.
     range_grants: usize,
+    /// Who is told of waits that are over, with an adversary.
+    turns: Option<Arc<Turns>>,
 }
 
 impl LockManager {
+    /// Tells these of every wait that is over.
+    pub fn tell(&mut self, turns: &Arc<Turns>) {
+        self.turns = Some(Arc::clone(turns));
+    }
+
+    /// Wakes a session whose wait is over.
+    fn wake(&self, owner: LockOwner) {
+        if let Some(state) = self.owners.get(&owner) {
+            state.signal.notify_one();
+        }
+        if let Some(turns) = &self.turns {
+            turns.decided(owner);
+        }
+    }
+
     /// Asks for a lock. The answer is final unless it is [`Reply::Queued`].
     pub fn request(&mut self, request: &Request<'_>) -> Reply {
         let Request {
@@ -298,7 +316,7 @@ impl LockManager {
                     verdict: Verdict::Victim,
                     ..wait
                 });
-                state.signal.notify_one();
+                self.wake(victim);
             }
             self.leave_queue(victim, wait.slot);
             if victim == owner {
@@ -341,12 +359,12 @@ impl LockManager {
             } else {
                 self.record(at, waiter.owner, waiter.mode, waiter.span)
             };
-            if let Some(state) = self.owners.get_mut(&waiter.owner) {
-                if let Some(wait) = &mut state.wait {
-                    wait.verdict = Verdict::Granted(grip);
-                }
-                state.signal.notify_one();
+            if let Some(state) = self.owners.get_mut(&waiter.owner)
+                && let Some(wait) = &mut state.wait
+            {
+                wait.verdict = Verdict::Granted(grip);
             }
+            self.wake(waiter.owner);
         }
         let slot = &mut self.slots[at as usize];
         if slot.is_empty() && slot.serial != 0 {

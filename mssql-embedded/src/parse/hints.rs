@@ -149,6 +149,10 @@ impl Parser<'_> {
                 take(self, 2);
                 QueryHint::KeepFixedPlan
             }
+            ("NO_PERFORMANCE_SPOOL", _) => {
+                take(self, 1);
+                QueryHint::NoPerformanceSpool
+            }
             ("HASH" | "ORDER", "GROUP")
             | ("CONCAT" | "HASH" | "MERGE", "UNION")
             | ("KEEP" | "ROBUST", "PLAN") => {

@@ -19,6 +19,9 @@ pub struct Bound {
     pub requires: Vec<Required>,
     /// When an adversary may make another plan.
     pub replan: Replan,
+    /// Whether an adversary may keep rows for another look. Not where OPTION forbids it, nor where the statement
+    /// changes variables while it runs.
+    pub may_spool: bool,
 }
 
 /// When a plan that is at hand is made anew though its objects are as they were.

@@ -4,65 +4,46 @@ use super::{Cond, Node, Purpose, Scalar, Scan};
 use crate::catalog::ObjectId;
 
 impl Node {
+    /// Whether each row that comes in goes out, as far as it is wanted: this operator has no say in which rows
+    /// qualify.
+    fn hands_on(&self) -> bool {
+        matches!(
+            self,
+            Self::Top { .. } | Self::Compute { .. } | Self::Loop { .. }
+        )
+    }
+
+    /// The scan of the changed table, wherever in the plan it is.
+    fn target(&self) -> Option<&Scan> {
+        if let Self::Scan(scan) = self {
+            return (scan.purpose == Purpose::Modify).then_some(scan);
+        }
+        self.inputs().into_iter().find_map(Self::target)
+    }
+
     /// The scan of the changed table, as far as only joins by loop and TOP stand above it: then no other
     /// operator has a say in which of its rows qualify.
     pub fn target_scan(&self) -> Option<&Scan> {
-        match self {
-            Self::Scan(scan) => (scan.purpose == Purpose::Modify).then_some(&**scan),
-            Self::Top { input, .. } | Self::Compute { input, .. } => input.target_scan(),
-            Self::Loop { left, right, .. } => left.target_scan().or_else(|| right.target_scan()),
-            Self::Once
-            | Self::Values { .. }
-            | Self::LocalScan(_)
-            | Self::SystemView { .. }
-            | Self::OpenJson { .. }
-            | Self::StringSplit { .. }
-            | Self::Derived { .. }
-            | Self::Recursive { .. }
-            | Self::Working { .. }
-            | Self::Filter { .. }
-            | Self::Hash(_)
-            | Self::Full { .. }
-            | Self::Group(_)
-            | Self::Window { .. }
-            | Self::Distinct { .. }
-            | Self::Sort { .. }
-            | Self::Offset { .. }
-            | Self::Concat { .. }
-            | Self::Set { .. }
-            | Self::ForJson { .. } => None,
+        if self.hands_on() {
+            return self.inputs().into_iter().find_map(Self::target_scan);
         }
+        matches!(self, Self::Scan(_)).then(|| self.target())?
     }
 
     /// Whether ROWLOCK was asked for on the table that the statement changes, wherever in the plan it
     /// is read.
     pub fn target_rows_only(&self) -> bool {
-        match self {
-            Self::Scan(scan) => scan.purpose == Purpose::Modify && scan.hints.rowlock,
-            Self::Top { input, .. }
-            | Self::Compute { input, .. }
-            | Self::Filter { input, .. }
-            | Self::Distinct { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Offset { input, .. }
-            | Self::Window { input, .. } => input.target_rows_only(),
-            Self::Loop { left, right, .. } | Self::Full { left, right, .. } => {
-                left.target_rows_only() || right.target_rows_only()
+        self.target().is_some_and(|scan| scan.hints.rowlock)
+    }
+
+    /// Lets the scan of the changed table look at rows before it locks them, where it may.
+    pub fn let_target_qualify_first(&mut self) {
+        if let Self::Scan(scan) = self {
+            scan.qualify_first = scan.purpose == Purpose::Modify;
+        } else if self.hands_on() {
+            for input in self.inputs_mut() {
+                input.let_target_qualify_first();
             }
-            Self::Hash(join) => join.left.target_rows_only() || join.right.target_rows_only(),
-            Self::Once
-            | Self::Values { .. }
-            | Self::LocalScan(_)
-            | Self::SystemView { .. }
-            | Self::OpenJson { .. }
-            | Self::StringSplit { .. }
-            | Self::Derived { .. }
-            | Self::Recursive { .. }
-            | Self::Working { .. }
-            | Self::Group(_)
-            | Self::Concat { .. }
-            | Self::Set { .. }
-            | Self::ForJson { .. } => false,
         }
     }
 
@@ -104,40 +85,6 @@ impl Node {
             | Self::Concat { .. }
             | Self::Set { .. }
             | Self::ForJson { .. } => false,
-        }
-    }
-
-    /// Lets the scan of the changed table look at rows before it locks them, where it may.
-    pub fn let_target_qualify_first(&mut self) {
-        match self {
-            Self::Scan(scan) => scan.qualify_first = scan.purpose == Purpose::Modify,
-            Self::Top { input, .. } | Self::Compute { input, .. } => {
-                input.let_target_qualify_first();
-            }
-            Self::Loop { left, right, .. } => {
-                left.let_target_qualify_first();
-                right.let_target_qualify_first();
-            }
-            Self::Once
-            | Self::Values { .. }
-            | Self::LocalScan(_)
-            | Self::SystemView { .. }
-            | Self::OpenJson { .. }
-            | Self::StringSplit { .. }
-            | Self::Derived { .. }
-            | Self::Recursive { .. }
-            | Self::Working { .. }
-            | Self::Filter { .. }
-            | Self::Hash(_)
-            | Self::Full { .. }
-            | Self::Group(_)
-            | Self::Window { .. }
-            | Self::Distinct { .. }
-            | Self::Sort { .. }
-            | Self::Offset { .. }
-            | Self::Concat { .. }
-            | Self::Set { .. }
-            | Self::ForJson { .. } => {}
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
-use crate::context::{Core, Frame, Settings};
+use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Module;
@@ -79,9 +79,11 @@ impl Session {
             notices: Vec::new(),
             context_info: None,
             choices: None,
+            statements: 0,
             temporaries: crate::catalog::TemporaryTables::default(),
             prepared: HashMap::new(),
             next_handle: 1,
+            called: Default::default(),
         };
         Ok((Self { core }, ack))
     }
@@ -122,6 +124,9 @@ impl Session {
         engine
             .activity
             .ended(*spid, database, engine.clock.unix_ms());
+        if let Some(seat) = engine.adversary.as_ref().and_then(|a| a.seat(*spid)) {
+            seat.answer(&engine.clock);
+        }
     }
 
     /// Runs a remote procedure call.
@@ -190,6 +195,10 @@ fn interpreter<'a>(
     observed: Observed,
 ) -> Interp<'a> {
     let engine = &core.engine;
+    if let Some(seat) = engine.adversary.as_ref().and_then(|a| a.seat(core.spid)) {
+        core.random = Random::seeded(seat.random_seed());
+        seat.pass(&engine.clock, &mut || sink.interrupted().is_some());
+    }
     let now_ms = engine.clock.unix_ms();
     engine.activity.begun(core.spid, &core.database, now_ms);
     core.caught.clear();
@@ -220,7 +229,8 @@ fn well_known(id: u16) -> &'static str {
 
 /// A frame that belongs to no module, for errors outside of statements.
 fn batch_frame() -> Frame {
-    super::interp::call::new_frame(&Arc::new(Module::empty()), 0, 1)
+    static NOTHING: LazyLock<Arc<Module>> = LazyLock::new(|| Arc::new(Module::empty()));
+    super::interp::call::new_frame(&NOTHING, 0, 1)
 }
 
 impl Interp<'_> {
@@ -263,9 +273,9 @@ impl Interp<'_> {
             .map(|p| (p.name.clone(), p.output))
             .collect();
         let name = match request.procedure {
-            RpcProcedure::Name(name) => crate::parse::parse_name(&name),
+            RpcProcedure::Name(name) => self.core.procedure_name(&name),
             RpcProcedure::Id(id) if !well_known(id).is_empty() => {
-                crate::parse::parse_name(well_known(id))
+                self.core.procedure_name(well_known(id))
             }
             RpcProcedure::Id(id) => Err(SqlError::unsupported(format!(
                 "the system procedure number {id}"

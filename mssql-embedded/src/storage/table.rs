@@ -105,30 +105,29 @@ impl TableStore {
         &mut self,
         tree: i32,
         key: &Key,
-        (txn, seq): (TxnId, CommitSeq),
+        stamp: (TxnId, CommitSeq),
         keep: Keep,
     ) -> bool {
-        if tree > CLUSTERED {
-            return (self.index_mut(tree)).is_some_and(|entries| {
-                if let Some(chain) = entries.get_mut(key) {
-                    chain.commit(txn, seq);
-                }
-                prune(entries, key, keep)
-            });
-        }
-        if let Some(chain) = self.rows.get_mut(key) {
-            chain.commit(txn, seq);
-        }
-        self.prune(tree, key, keep)
+        self.settle(tree, key, Some(stamp), keep)
     }
 
     /// Forgets versions of one row or entry that nobody can see any more. True if a ghost is left.
     pub(super) fn prune(&mut self, tree: i32, key: &Key, keep: Keep) -> bool {
+        self.settle(tree, key, None, keep)
+    }
+
+    fn settle(
+        &mut self,
+        tree: i32,
+        key: &Key,
+        stamp: Option<(TxnId, CommitSeq)>,
+        keep: Keep,
+    ) -> bool {
         if tree > CLUSTERED {
-            return (self.index_mut(tree)).is_some_and(|entries| prune(entries, key, keep));
+            return (self.index_mut(tree)).is_some_and(|entries| settle(entries, key, stamp, keep));
         }
         let ghosts = keep.ghosts && !self.heap;
-        prune(&mut self.rows, key, Keep { ghosts, ..keep })
+        settle(&mut self.rows, key, stamp, Keep { ghosts, ..keep })
     }
 
     /// Whether an unfinished transaction has written a row or entry.
@@ -176,11 +175,19 @@ fn pop<T>(tree: &mut BTreeMap<Key, Chain<T>>, key: &Key, bury: Option<TxnId>) ->
     }
 }
 
-/// True if the key stays as a ghost.
-fn prune<T>(tree: &mut BTreeMap<Key, Chain<T>>, key: &Key, keep: Keep) -> bool {
+/// Stamps what a transaction wrote, if it commits, and forgets what nobody can see. True if the key stays as a ghost.
+fn settle<T>(
+    tree: &mut BTreeMap<Key, Chain<T>>,
+    key: &Key,
+    stamp: Option<(TxnId, CommitSeq)>,
+    keep: Keep,
+) -> bool {
     let Some(chain) = tree.get_mut(key) else {
         return false;
     };
+    if let Some((txn, seq)) = stamp {
+        chain.commit(txn, seq);
+    }
     if !chain.prune(keep.horizon) {
         return false;
     }

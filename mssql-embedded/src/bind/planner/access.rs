@@ -176,14 +176,16 @@ impl Planner<'_> {
             path
         });
         let useful = |path: &Path| path.seeks() || path.rank.ordered;
-        let paths = paths.filter(useful);
         match self.choices {
-            None => paths.max_by_key(|p| p.rank),
+            None => paths.filter(useful).max_by_key(|p| p.rank),
             Some(choices) => {
-                // One possibility more: all rows, by no index.
+                // Any index, sought or read as a whole; and one possibility more: all rows, by no index.
                 let mut possible: Vec<Option<Path>> = paths.map(Some).collect();
                 possible.push(None);
-                possible.swap_remove(choices.pick(Question::AccessPath, possible.len()))
+                let chosen = choices.pick(Question::AccessPath, possible.len());
+                possible
+                    .swap_remove(chosen)
+                    .map(|path| in_any_order(path, choices))
             }
         }
     }
@@ -258,17 +260,22 @@ fn order_of_entries(table: &TableDef, index: &IndexDef) -> Vec<(usize, bool)> {
     keys
 }
 
-/// Any of the possible paths. Where it promises no order, rows come forwards or backwards.
+/// Any of the possible paths.
 fn any_of(mut possible: Vec<Path>, choices: &Choices) -> Option<Path> {
     if possible.is_empty() {
         return None;
     }
     let chosen = choices.pick(Question::AccessPath, possible.len());
-    let mut path = possible.swap_remove(chosen);
-    if !path.rank.ordered {
-        path.reverse = choices.chance(Question::RowOrder, 2);
-    }
-    Some(path)
+    Some(in_any_order(possible.swap_remove(chosen), choices))
+}
+
+/// Where a path promises no order, rows come forwards or backwards.
+fn in_any_order(path: Path, choices: &Choices) -> Path {
+    let reverse = match path.rank.ordered {
+        true => path.reverse,
+        false => choices.chance(Question::RowOrder, 2),
+    };
+    Path { reverse, ..path }
 }
 
 fn heap_path() -> Path {
@@ -284,7 +291,7 @@ fn heap_path() -> Path {
     }
 }
 
-pub(super) fn no_plan() -> SqlError {
+pub(in crate::bind) fn no_plan() -> SqlError {
     SqlError::new(
         8622,
         "Query processor could not produce a query plan because of the hints defined in this query. \

@@ -23,6 +23,7 @@ use crate::plan::{Cond, Node, Purpose};
 
 use super::hints::TableHints;
 
+pub(super) use access::no_plan;
 pub(super) use needed::prune;
 
 /// Slots of the level that is planned.

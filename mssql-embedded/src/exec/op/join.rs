@@ -9,6 +9,7 @@ use crate::plan::{Cond, HashJoin, LoopKind, Node};
 use crate::value::Value;
 use crate::value::compare::encode_key;
 
+use super::super::spool::open_side;
 use super::super::{Env, eval, test};
 use super::{Operator, drain, open};
 
@@ -70,7 +71,8 @@ impl Operator for Loop<'_> {
                 return Ok(false);
             }
             env.tick()?;
-            self.current = Some((open(self.right, self.level, env)?, false));
+            let right = open_side(self.right, &self.right_slots, self.level, env)?;
+            self.current = Some((right, false));
         }
     }
 }

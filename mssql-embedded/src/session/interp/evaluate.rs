@@ -10,7 +10,7 @@ use crate::bind::{self, BindContext};
 use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Env;
+use crate::exec::{Env, Spools};
 use crate::hooks::Stats;
 use crate::plan::{Bound, Module, Replan};
 use crate::value::{ColumnMeta, Value};
@@ -50,7 +50,8 @@ impl Interp<'_> {
         let choices = self.core.choices.as_ref();
         engine.clean_up_ghosts_if_due(choices);
         if let (Some(adversary), Some(choices)) = (&engine.adversary, choices) {
-            adversary.let_others_go_first(choices);
+            let mut stop = || self.sink.interrupted().is_some();
+            adversary.let_others_go_first(choices, &engine.clock, &mut stop);
         }
         let anew =
             choices.is_some_and(|choices| choices.chance(Question::Recompile, RECOMPILE_ONE_IN));
@@ -79,6 +80,9 @@ impl Interp<'_> {
                     return Ok(None);
                 }
                 crate::session::permission::check(&bound.requires, env)?;
+                if !bound.may_spool {
+                    env.spools.turn_off();
+                }
                 match f.take() {
                     Some(f) => f(&bound, env).map(Some),
                     None => Ok(None),
@@ -141,6 +145,7 @@ impl Interp<'_> {
             stats: Stats::default(),
             now,
             snapshot: None,
+            spools: Spools::default(),
         };
         let result = env.statement(f);
         self.stats.add(&env.stats);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::ast::{ExecTarget, ObjectName, Stmt, StmtKind};
+use crate::catalog::dotted;
 use crate::hooks::{Action, Event, Gate, Moment, Request};
 use crate::interrupt::Interrupt;
 use crate::plan::Module;
@@ -141,9 +142,4 @@ impl Interp<'_> {
         self.core.engine.hooks.request_ended(&request);
         self.moment(Moment::Response, "", text)
     }
-}
-
-fn dotted(name: &ObjectName) -> String {
-    let parts: Vec<&str> = name.parts.iter().map(|part| part.name.as_str()).collect();
-    parts.join(".")
 }

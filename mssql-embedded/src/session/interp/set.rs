@@ -15,42 +15,10 @@ use super::{Failure, Flow, Interp, Stop};
 
 /// Whether this is `SET NOEXEC OFF`, the one statement that NOEXEC lets through.
 pub(super) fn ends_noexec(statement: &StmtKind) -> bool {
-    match statement {
-        StmtKind::SetOption(SetOption::Switch(names, false)) => {
-            names.iter().any(|name| *name == "NOEXEC")
-        }
-        StmtKind::Block(_)
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::TryCatch { .. }
-        | StmtKind::Throw(_)
-        | StmtKind::RaisError { .. }
-        | StmtKind::Print(_)
-        | StmtKind::WaitFor { .. }
-        | StmtKind::Declare(_)
-        | StmtKind::SetVariable { .. }
-        | StmtKind::SetOption(_)
-        | StmtKind::Exec(_)
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Select(_)
-        | StmtKind::Insert(_)
-        | StmtKind::Update(_)
-        | StmtKind::Delete(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint => false,
-    }
+    matches!(
+        statement,
+        StmtKind::SetOption(SetOption::Switch(names, false)) if names.iter().any(|n| n == "NOEXEC")
+    )
 }
 
 impl Interp<'_> {
@@ -335,7 +303,18 @@ impl Interp<'_> {
                 Some(Interrupt::Disconnected) => return Err(Failure::Stop(Stop::Disconnected)),
                 None => {}
             }
-            let left = wait.saturating_sub(self.core.engine.clock.elapsed() - start);
+            let engine = &self.core.engine;
+            if let Some(seat) = engine
+                .adversary
+                .as_ref()
+                .and_then(|a| a.seat(self.core.spid))
+            {
+                let mut stop = || self.sink.interrupted().is_some();
+                seat.begin_wait(Some(start + wait), &engine.clock);
+                seat.await_turn(&engine.clock, &mut stop);
+                continue;
+            }
+            let left = wait.saturating_sub(engine.clock.elapsed() - start);
             std::thread::sleep(left.min(Duration::from_millis(10)));
         }
         self.core.rowcount = 0;

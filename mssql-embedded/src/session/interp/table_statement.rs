@@ -105,43 +105,12 @@ impl Interp<'_> {
         if writes && self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
         }
-        let given = match &stmt.kind {
-            StmtKind::Insert(insert) => match &insert.source {
-                InsertSource::Exec(exec) => Some(self.captured(exec, stmt, module, frame)?),
-                InsertSource::Values(_) | InsertSource::Query(_) | InsertSource::DefaultValues => {
-                    None
-                }
-            },
-            StmtKind::Block(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Label(_)
-            | StmtKind::TryCatch { .. }
-            | StmtKind::Throw(_)
-            | StmtKind::RaisError { .. }
-            | StmtKind::Print(_)
-            | StmtKind::WaitFor { .. }
-            | StmtKind::Declare(_)
-            | StmtKind::SetVariable { .. }
-            | StmtKind::SetOption(_)
-            | StmtKind::Exec(_)
-            | StmtKind::BeginTran(_)
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback(_)
-            | StmtKind::SaveTran(_)
-            | StmtKind::Use(_)
-            | StmtKind::Select(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_)
-            | StmtKind::Ddl(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert
-            | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => None,
+        let given = if let StmtKind::Insert(insert) = &stmt.kind
+            && let InsertSource::Exec(exec) = &insert.source
+        {
+            Some(self.captured(exec, stmt, module, frame)?)
+        } else {
+            None
         };
         let captures = self.capture.is_some();
         let mut partial = Partial::default();

@@ -78,6 +78,9 @@ async fn impossible_hints_are_refused() {
             "SELECT COUNT(*) FROM dbo.t AS x INNER HASH JOIN dbo.t AS y ON y.id > x.id",
             "SELECT COUNT(*) FROM dbo.t AS x CROSS JOIN dbo.t AS y OPTION (MERGE JOIN)",
             "SELECT COUNT(*) FROM dbo.t AS x LEFT HASH JOIN dbo.t AS y ON y.id > x.id",
+            // "Join hints": LOOP can't be specified together with RIGHT or FULL.
+            "SELECT COUNT(*) FROM dbo.t AS x RIGHT LOOP JOIN dbo.t AS y ON y.id = x.id",
+            "SELECT COUNT(*) FROM dbo.t AS x FULL LOOP JOIN dbo.t AS y ON y.id = x.id",
         ] {
             assert_eq!(number(session.int(query).await), 8622, "{query}");
         }

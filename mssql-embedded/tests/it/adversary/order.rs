@@ -32,6 +32,17 @@ async fn only_order_by_promises_an_order() {
         INSERT INTO @t (x) VALUES (1), (2), (3);
         SELECT CAST(x AS VARCHAR(10)) FROM @t";
     assert!(answers(&mut session, variable).await.len() > 1);
+    // Through its index as well, forwards and backwards.
+    let keyed = "DECLARE @t TABLE (x INT NOT NULL PRIMARY KEY);
+        INSERT INTO @t (x) VALUES (2), (4), (1), (3);
+        SELECT CAST(x AS VARCHAR(10)) FROM @t WHERE x > 1";
+    let orders = answers(&mut session, keyed).await;
+    assert!(
+        orders.contains("2,3,4") && orders.contains("4,3,2"),
+        "{orders:?}"
+    );
+    let ordered = answers(&mut session, &format!("{keyed} ORDER BY x DESC")).await;
+    assert_eq!(ordered.len(), 1, "{ordered:?}");
     let output = "UPDATE dbo.t SET v = v OUTPUT CAST(inserted.id AS VARCHAR(10)) WHERE id < 4";
     assert!(answers(&mut session, output).await.len() > 1);
     let last = "DECLARE @last INT; SELECT @last = id FROM dbo.t; SELECT CAST(@last AS VARCHAR(10))";

@@ -1,0 +1,295 @@
+//! Spools: rows that are kept when they are read, and used again.
+//!
+//! SQL Server may put a spool under whatever is read several times within a statement, and reads its input either as
+//! rows are asked for or all at once. Whoever looks again for the same then sees what was there the first time; when
+//! the search is for something else, the rows are thrown away. With an adversary it is chosen for every subquery and
+//! every inner side of a loop, once per statement; without one nothing is kept.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::adversary::Question;
+use crate::error::SqlResult;
+use crate::fast_map::FastMap;
+use crate::memory::{Charge, row_bytes};
+use crate::plan::{Node, Part, Purpose, Query};
+use crate::value::Value;
+
+use super::Env;
+use super::op::{self, Operator};
+
+/// Rows that are kept.
+pub type Kept = Arc<Vec<Vec<Value>>>;
+
+/// How the rows of a part of the plan are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keeping {
+    Not,
+    /// As they are asked for; what was not read to its end is not kept.
+    Lazy,
+    /// All of them, before the first is handed on.
+    Eager,
+}
+
+#[derive(Debug)]
+struct Spool {
+    keeping: Keeping,
+    /// The slots that its rows depend on.
+    reads: Vec<(usize, usize)>,
+    /// Values of these slots, and the rows that were found for them.
+    kept: Option<(String, Kept)>,
+    /// What they hold of the session's memory.
+    charge: Charge,
+}
+
+/// The spools of a statement, by the place of what they are for in the plan.
+#[derive(Debug, Default)]
+pub struct Spools {
+    spools: FastMap<usize, Spool>,
+    are_off: bool,
+}
+
+impl Spools {
+    /// The statement has none: a hint says so, or rows that are read again may have changed by its own doing.
+    pub fn turn_off(&mut self) {
+        self.are_off = true;
+        self.spools.clear();
+    }
+}
+
+/// What a spool says when its rows are asked for.
+pub enum Asked {
+    /// There is no spool.
+    Nothing,
+    /// They are kept.
+    Rows(Kept),
+    /// They are to be kept.
+    Keep(Ticket),
+}
+
+/// Where rows are to be kept.
+pub struct Ticket {
+    place: usize,
+    key: String,
+    /// All of them are read before the first is handed on.
+    pub is_eager: bool,
+}
+
+/// Asks the spool of a subquery.
+pub fn of_query(query: &Query, env: &mut Env<'_, '_>) -> Asked {
+    let place = std::ptr::from_ref(query).addr();
+    ask(place, env, || {
+        let mut reads = Reads::default();
+        query.each_part(&mut |part| reads.note(part, query.level, &(0..usize::MAX)));
+        reads.slots()
+    })
+}
+
+/// Opens the inner side of a loop, which fills `slots`.
+pub fn open_side<'p>(
+    node: &'p Node,
+    slots: &Range<usize>,
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Box<dyn Operator + 'p>> {
+    let place = std::ptr::from_ref(node).addr();
+    let asked = ask(place, env, || {
+        if is_changed(node) {
+            return None;
+        }
+        let mut reads = Reads::default();
+        node.each_part(&mut |part| reads.note(part, level, slots));
+        reads.slots()
+    });
+    let ticket = match asked {
+        Asked::Nothing => return op::open(node, level, env),
+        Asked::Rows(rows) => return Ok(again(rows, slots, level)),
+        Asked::Keep(ticket) => ticket,
+    };
+    let mut side = op::open(node, level, env)?;
+    let mut rows = Vec::new();
+    if !ticket.is_eager {
+        return Ok(Box::new(Noting {
+            side,
+            slots: slots.clone(),
+            level,
+            rows,
+            ticket: Some(ticket),
+        }));
+    }
+    while side.next(env)? {
+        rows.push(env.rows[level][slots.clone()].to_vec());
+    }
+    let rows = keep(ticket, rows, env)?;
+    Ok(again(rows, slots, level))
+}
+
+/// Keeps all rows that there are.
+pub fn keep(ticket: Ticket, rows: Vec<Vec<Value>>, env: &mut Env<'_, '_>) -> SqlResult<Kept> {
+    let rows = Arc::new(rows);
+    if let Some(spool) = env.spools.spools.get_mut(&ticket.place) {
+        spool
+            .charge
+            .set(rows.iter().map(|row| row_bytes(row)).sum())?;
+        spool.kept = Some((ticket.key, Arc::clone(&rows)));
+    }
+    Ok(rows)
+}
+
+fn ask(
+    place: usize,
+    env: &mut Env<'_, '_>,
+    reads: impl FnOnce() -> Option<Vec<(usize, usize)>>,
+) -> Asked {
+    let Some(choices) = &env.core.choices else {
+        return Asked::Nothing;
+    };
+    if env.spools.are_off {
+        return Asked::Nothing;
+    }
+    let memory = &env.core.memory;
+    let spool = env.spools.spools.entry(place).or_insert_with(|| {
+        let reads = reads();
+        let keeping = match &reads {
+            None => Keeping::Not,
+            Some(_) => match choices.pick(Question::Spool, 4) {
+                0 => Keeping::Lazy,
+                1 => Keeping::Eager,
+                _ => Keeping::Not,
+            },
+        };
+        Spool {
+            keeping,
+            reads: reads.unwrap_or_default(),
+            kept: None,
+            charge: memory.charge(),
+        }
+    });
+    if spool.keeping == Keeping::Not {
+        return Asked::Nothing;
+    }
+    let mut key = String::new();
+    for (level, slot) in &spool.reads {
+        // Writing to a String cannot fail.
+        let _ = write!(key, "{:?};", env.rows[*level][*slot]);
+    }
+    match &spool.kept {
+        Some((of, rows)) if *of == key => Asked::Rows(Arc::clone(rows)),
+        _ => Asked::Keep(Ticket {
+            place,
+            key,
+            is_eager: spool.keeping == Keeping::Eager,
+        }),
+    }
+}
+
+/// Collects what rows depend on.
+#[derive(Default)]
+struct Reads {
+    slots: Vec<(usize, usize)>,
+    /// They are other rows each time.
+    vary: bool,
+}
+
+impl Reads {
+    /// Notes what is read from outside of `own` slots of a level.
+    fn note(&mut self, part: Part, own_level: usize, own: &Range<usize>) {
+        match part {
+            Part::Slot { level, slot } => {
+                let is_outside = level < own_level || level == own_level && !own.contains(&slot);
+                if is_outside && !self.slots.contains(&(level, slot)) {
+                    self.slots.push((level, slot));
+                }
+            }
+            Part::Call(function) => self.vary |= function.is_random(),
+            Part::Working => self.vary = true,
+        }
+    }
+
+    fn slots(self) -> Option<Vec<(usize, usize)>> {
+        (!self.vary).then_some(self.slots)
+    }
+}
+
+/// Whether the table that the statement changes is read here: each of its rows is locked where it is found.
+fn is_changed(node: &Node) -> bool {
+    match node {
+        Node::Scan(scan) => scan.purpose == Purpose::Modify || scan.locator.is_some(),
+        Node::LocalScan(scan) => scan.locator.is_some(),
+        Node::Once
+        | Node::Values { .. }
+        | Node::SystemView { .. }
+        | Node::OpenJson { .. }
+        | Node::StringSplit { .. }
+        | Node::Derived { .. }
+        | Node::Recursive { .. }
+        | Node::Working { .. }
+        | Node::Filter { .. }
+        | Node::Loop { .. }
+        | Node::Hash(_)
+        | Node::Full { .. }
+        | Node::Compute { .. }
+        | Node::Group(_)
+        | Node::Window { .. }
+        | Node::Distinct { .. }
+        | Node::Sort { .. }
+        | Node::Top { .. }
+        | Node::Offset { .. }
+        | Node::Concat { .. }
+        | Node::Set { .. }
+        | Node::ForJson { .. } => node.inputs().into_iter().any(is_changed),
+    }
+}
+
+fn again<'p>(rows: Kept, slots: &Range<usize>, level: usize) -> Box<dyn Operator + 'p> {
+    Box::new(Again {
+        rows,
+        next: 0,
+        base: slots.start,
+        level,
+    })
+}
+
+/// Hands on what was kept.
+struct Again {
+    rows: Kept,
+    next: usize,
+    base: usize,
+    level: usize,
+}
+
+impl Operator for Again {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        let Some(row) = self.rows.get(self.next) else {
+            return Ok(false);
+        };
+        env.tick()?;
+        self.next += 1;
+        env.rows[self.level][self.base..self.base + row.len()].clone_from_slice(row);
+        Ok(true)
+    }
+}
+
+/// Hands on rows and keeps them when they have all been read.
+struct Noting<'p> {
+    side: Box<dyn Operator + 'p>,
+    slots: Range<usize>,
+    level: usize,
+    rows: Vec<Vec<Value>>,
+    ticket: Option<Ticket>,
+}
+
+impl Operator for Noting<'_> {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        if self.side.next(env)? {
+            self.rows
+                .push(env.rows[self.level][self.slots.clone()].to_vec());
+            return Ok(true);
+        }
+        if let Some(ticket) = self.ticket.take() {
+            keep(ticket, std::mem::take(&mut self.rows), env)?;
+        }
+        Ok(false)
+    }
+}
