@@ -44,11 +44,12 @@ GO
 -- One row per instance that ever received a message: the instance's mutex, its lease and its
 -- place in the queue of instances. Every procedure that writes anything of an instance locks this
 -- row first.
---   lane            where the row queues: -2 nothing to fetch, -1 no pinned version, otherwise
---                   the pinned version
+--   lane            where the row queues: -3 the instance is being deleted, -2 nothing to fetch,
+--                   -1 no pinned version, otherwise the pinned version
 --   not_before_ms   while free, when its first message becomes visible; while held, the end of the lease
 --   lock_token      the holder's token; NULL while free
---   pinned_version  of the current execution; -1 when it has none
+--   pinned_version  of the current execution; -1 when it has none; in lane -3 the last message that
+--                   is deleted with the instance
 --   claim_id        breaks ties in arrival order
 CREATE TABLE [$(schema)].instance_locks
 (

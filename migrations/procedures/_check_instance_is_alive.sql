@@ -3,7 +3,7 @@
 -- Callers   cancel_instance, raise_event
 -- Locks     none
 -- Throws    51001, 51002 instance id unusable
---           51007 neither the instance nor a message that starts it is there
+--           51007 neither the instance nor a message that starts it is there, or it is being deleted
 --           51020 the instance has finished
 CREATE OR ALTER PROCEDURE [$(schema)]._check_instance_is_alive
     @instance_id NVARCHAR(4000)
@@ -22,6 +22,10 @@ BEGIN
     IF @status IN (N'Completed', N'Failed')
     BEGIN
         THROW 51020, N'instance has finished; nothing reaches it any more', 1;
+    END;
+    IF @status = N'Deleting'
+    BEGIN
+        THROW 51007, N'instance is being deleted', 1;
     END;
     IF @status IS NULL
        AND NOT EXISTS (SELECT 1

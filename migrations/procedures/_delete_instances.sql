@@ -1,8 +1,10 @@
 -- Deletes instances with everything that belongs to them, all or none.
 --
 -- Callers   delete_instance, delete_instances_atomic, delete_instance_bulk, outside any transaction
--- Locks     instance_locks: the instances' rows, in the order of their ids, then what they have in
---           orchestrator_queue, instances, executions, history, kv_store, kv_delta and worker_queue
+-- Locks     instance_locks: the instances' rows, in the order of their ids; then, one instance after the other, what
+--           _erase_instance or _fence_instance locks; after the fence what _finish_deletion locks
+-- Order     everything is weighed before it is deleted, and an instance is done with before the next one: what is read
+--           keeps no locks, and the rows of instance_locks, all locked first, keep every writer out
 -- Throws    51000 called inside a transaction
 --           51009 an instance is running and @force is 0
 --           51010 a child of an instance in the list is not in the list
@@ -11,13 +13,18 @@
 -- instance_locks waits for turns that are being committed, and removing them makes every later ack of
 -- these instances fail. A tree that grew a child meanwhile is walked again.
 --
+-- Up to 4,000 rows and 4 MiB go in this one transaction. What is larger would fill the log, run into the client's
+-- timeout, be rolled back, and never succeed: all of it is fenced in this transaction, which is the deletion as far as
+-- anybody else can see, and then its rows go in short transactions until @deadline_ms. @has_more = 1: the time was over.
+--
 -- @terminal_root_only = 1 leaves the tree alone unless its root is still completed or failed.
--- Statements stay below 4,000 rows, so that each of them is short.
 CREATE OR ALTER PROCEDURE [$(schema)]._delete_instances
     @root_id                NVARCHAR(4000),
     @instance_ids           NVARCHAR(MAX),
     @force                  BIT,
     @terminal_root_only     BIT,
+    @deadline_ms            BIGINT,
+    @has_more               BIT OUTPUT,
     @instances_deleted      BIGINT OUTPUT,
     @executions_deleted     BIGINT OUTPUT,
     @events_deleted         BIGINT OUTPUT,
@@ -31,11 +38,12 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @rows BIGINT, @batch BIGINT, @locked BIT = 0, @target NVARCHAR(400),
-            @previous NVARCHAR(400);
+    DECLARE @rows BIGINT, @locked BIT = 0, @target NVARCHAR(400), @previous NVARCHAR(400),
+            @status NVARCHAR(50), @is_running BIT = 0, @is_fenced BIT = 0, @root_has_ended BIT = 0,
+            @row_count BIGINT = 0, @byte_count BIGINT = 0, @now_ms BIGINT, @order_ms BIGINT;
     DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-    DECLARE @work TABLE (work_id BIGINT NOT NULL PRIMARY KEY);
 
+    SET @has_more = 0;
     SET @instances_deleted = 0;
     SET @executions_deleted = 0;
     SET @events_deleted = 0;
@@ -115,89 +123,97 @@ BEGIN
         END CATCH;
     END;
 
-    IF @terminal_root_only = 1
-       AND NOT EXISTS (SELECT 1
-                       FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
-                       WHERE  i.instance_id = @root_id
-                         AND  i.status IN (N'Completed', N'Failed'))
+    -- What is fenced has been judged before, and is finished whatever it weighs.
+    SET @target = N'';
+    WHILE @target IS NOT NULL
+    BEGIN
+        SET @previous = @target;
+        SET @target = NULL;
+        SELECT TOP (1) @target = t.instance_id
+        FROM   @ids AS t
+        WHERE  t.instance_id > @previous
+        ORDER BY t.instance_id;
+        IF @target IS NOT NULL
+        BEGIN
+            SET @status = NULL;
+            SELECT @status = i.status
+            FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+            WHERE  i.instance_id = @target;
+            SET @row_count = @row_count + 1;
+            IF @status = N'Running'
+            BEGIN
+                SET @is_running = 1;
+            END;
+            IF @target = @root_id AND @status IN (N'Completed', N'Failed', N'Deleting')
+            BEGIN
+                SET @root_has_ended = 1;
+            END;
+            IF EXISTS (SELECT 1
+                       FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
+                       WHERE  l.instance_id = @target
+                         AND  l.lane = -3)
+            BEGIN
+                SET @is_fenced = 1;
+            END;
+            IF @is_fenced = 0 AND @row_count <= 4000 AND @byte_count <= 4194304
+            BEGIN
+                EXEC [$(schema)]._weigh_instance
+                    @instance_id = @target, @rows_max = 4000,
+                    @row_count = @row_count OUTPUT, @byte_count = @byte_count OUTPUT;
+            END;
+        END;
+    END;
+
+    IF @terminal_root_only = 1 AND @root_has_ended = 0
     BEGIN
         ROLLBACK TRANSACTION;
         RETURN;
     END;
 
-    IF @force = 0
-       AND EXISTS (SELECT 1
-                   FROM   @ids AS t
-                   INNER JOIN [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
-                          ON  i.instance_id = t.instance_id
-                   WHERE  i.status = N'Running')
+    IF @force = 0 AND @is_running = 1
     BEGIN
         ROLLBACK TRANSACTION;
         THROW 51009, N'instance is still running; cancel it first, or delete with force', 1;
     END;
 
-    -- Activities are looked up first and deleted by their key: writers of worker_queue lock the row
-    -- before its index entries, and this one must not come the other way.
-    INSERT INTO @work (work_id)
-    SELECT q.work_id
-    FROM   @ids AS t
-    INNER JOIN [$(schema)].worker_queue AS q
-               WITH (INDEX(ix_worker_queue_activity), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-           ON  q.instance_id = t.instance_id;
-
-    SET @rows = 1;
-    WHILE @rows > 0
+    IF @row_count > 4000 OR @byte_count > 4194304
     BEGIN
-        DELETE TOP (4000) d
-        FROM   [$(schema)].instance_locks AS d WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @rows = @@ROWCOUNT;
+        SET @is_fenced = 1;
+    END;
 
-        DELETE TOP (4000) d
-        FROM   [$(schema)].orchestrator_queue AS d WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @batch = @@ROWCOUNT;
-        SET @rows = @rows + @batch;
-        SET @queue_messages_deleted = @queue_messages_deleted + @batch;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].instances AS d WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @batch = @@ROWCOUNT;
-        SET @rows = @rows + @batch;
-        SET @instances_deleted = @instances_deleted + @batch;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].executions AS d WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @batch = @@ROWCOUNT;
-        SET @rows = @rows + @batch;
-        SET @executions_deleted = @executions_deleted + @batch;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].history AS d WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @batch = @@ROWCOUNT;
-        SET @rows = @rows + @batch;
-        SET @events_deleted = @events_deleted + @batch;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].kv_store AS d WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @rows = @rows + @@ROWCOUNT;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
-        WHERE  d.instance_id IN (SELECT t.instance_id FROM @ids AS t);
-        SET @rows = @rows + @@ROWCOUNT;
-
-        DELETE TOP (4000) d
-        FROM   [$(schema)].worker_queue AS d WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
-        WHERE  d.work_id IN (SELECT w.work_id FROM @work AS w);
-        SET @batch = @@ROWCOUNT;
-        SET @rows = @rows + @batch;
-        SET @queue_messages_deleted = @queue_messages_deleted + @batch;
+    -- Purges meet the fenced ones in this order, the root last.
+    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    SET @target = N'';
+    WHILE @target IS NOT NULL
+    BEGIN
+        SET @previous = @target;
+        SET @target = NULL;
+        SELECT TOP (1) @target = t.instance_id
+        FROM   @ids AS t
+        WHERE  t.instance_id > @previous
+        ORDER BY t.instance_id;
+        IF @target IS NOT NULL AND @is_fenced = 1
+        BEGIN
+            SET @order_ms = CASE WHEN @target = @root_id THEN @now_ms + 1 ELSE @now_ms END;
+            EXEC [$(schema)]._fence_instance @instance_id = @target, @order_ms = @order_ms;
+        END
+        ELSE IF @target IS NOT NULL
+        BEGIN
+            EXEC [$(schema)]._erase_instance
+                @instance_id = @target, @last_queue_id = NULL,
+                @instances_deleted = @instances_deleted OUTPUT, @executions_deleted = @executions_deleted OUTPUT,
+                @events_deleted = @events_deleted OUTPUT, @queue_messages_deleted = @queue_messages_deleted OUTPUT;
+        END;
     END;
 
     COMMIT TRANSACTION;
+
+    IF @is_fenced = 1
+    BEGIN
+        EXEC [$(schema)]._finish_deletion
+            @root_id = @root_id, @instance_ids = @instance_ids, @deadline_ms = @deadline_ms,
+            @has_more = @has_more OUTPUT,
+            @instances_deleted = @instances_deleted OUTPUT, @executions_deleted = @executions_deleted OUTPUT,
+            @events_deleted = @events_deleted OUTPUT, @queue_messages_deleted = @queue_messages_deleted OUTPUT;
+    END;
 END;

@@ -13,12 +13,15 @@
 -- If the instance is deleted and made again meanwhile, the last row is not the one of the header, and
 -- the caller sees that it must not remember the answer. Turns insert their events in the order of
 -- their ids, so that a reader without a snapshot never sees an event without those before it.
+--
+-- @is_hidden = 1: the execution is being deleted, and there is nothing to be seen.
 CREATE OR ALTER PROCEDURE [$(schema)]._read_history
     @instance_id      NVARCHAR(4000),
     @execution_id     BIGINT,
     @known_first_turn UNIQUEIDENTIFIER,
     @known_event_id   BIGINT,
-    @known_last_turn  UNIQUEIDENTIFIER
+    @known_last_turn  UNIQUEIDENTIFIER,
+    @is_hidden        BIT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -30,12 +33,14 @@ BEGIN
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
+      AND  @is_hidden = 0
     ORDER BY h.event_id DESC;
 
     SELECT TOP (1) @first_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
+      AND  @is_hidden = 0
     ORDER BY h.event_id;
 
     IF @known_event_id IS NOT NULL

@@ -1,6 +1,6 @@
 -- Frees an instance's row and queues it for the first message that is left.
 --
--- Callers   fetch_orchestration_item, ack_orchestration_item, abandon_orchestration_item, _park_orphan,
+-- Callers   fetch_orchestration_item, ack_orchestration_item, abandon_orchestration_item, _park_orphan, _erase_instance,
 --           each inside its transaction and holding the row
 -- Locks     instance_locks: the row, already held; orchestrator_queue: read only
 -- Throws    nothing

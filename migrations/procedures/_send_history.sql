@@ -10,7 +10,7 @@
 -- with read_with_execution. NULL for @process_id means a caller that remembers nothing: it gets
 -- everything. NULL for @execution_id means the latest.
 --
--- Result sets as in _read_history. Order matters here as there: the end of the history is read before
+-- Of an execution that is being deleted nothing is sent. Result sets as in _read_history. Order matters here as there: the end of the history is read before
 -- its beginning. If the instance is deleted and made again in between, end and beginning belong to
 -- different histories, and no memory fits both.
 CREATE OR ALTER PROCEDURE [$(schema)]._send_history
@@ -22,20 +22,20 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @acked_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @last_event_id BIGINT,
+    DECLARE @status NVARCHAR(50) = N'', @acked_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @last_event_id BIGINT,
             @last_turn UNIQUEIDENTIFIER, @after_event_id BIGINT = 0, @events_max INT = 64,
             @events BIGINT, @bytes BIGINT, @first_sent BIGINT;
 
     IF @execution_id IS NULL
     BEGIN
-        SELECT TOP (1) @execution_id = e.execution_id, @acked_by = e.acked_by
+        SELECT TOP (1) @execution_id = e.execution_id, @acked_by = e.acked_by, @status = e.status
         FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
         WHERE  e.instance_id = @instance_id
         ORDER BY e.execution_id DESC;
     END
     ELSE
     BEGIN
-        SELECT @acked_by = e.acked_by
+        SELECT @acked_by = e.acked_by, @status = e.status
         FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
         WHERE  e.instance_id = @instance_id
           AND  e.execution_id = @execution_id;
@@ -45,12 +45,14 @@ BEGIN
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
+      AND  @status <> N'Deleting'
     ORDER BY h.event_id DESC;
 
     SELECT TOP (1) @first_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
+      AND  @status <> N'Deleting'
     ORDER BY h.event_id;
 
     IF @acked_by = @process_id

@@ -1,14 +1,15 @@
 -- Deletes completed and failed root instances that pass the filter, each with its descendants.
 --
 -- Callers   ProviderAdmin::delete_instance_bulk, purge_instances
--- Locks     as _delete_instances, one tree at a time
+-- Locks     as _delete_instances, one tree at a time; before that as _delete_fenced
 -- Throws    51000 called inside a transaction
 --           51001, 51002 an instance id is unusable
 --           51009, 51010 never: _delete_instances raises them without force and for lists only
 --
 -- Each tree is a transaction of its own, so a call that is cut short has deleted whole trees and may
 -- simply be repeated; has_more says whether there is a reason to. @budget_ms ends the call by itself after the
--- tree during which it is spent. Running instances are passed over, and so are those between two executions
+-- tree during which it is spent, and within a tree that is too large for one transaction. What any deletion has fenced
+-- and left behind goes first, whatever the filter says; it has been deleted already. Running instances are passed over, and so are those between two executions
 -- (ContinuedAsNew): they are alive.
 --
 -- Oldest first, in the order of the index: what is not deleted is not read, but for instances that were
@@ -29,8 +30,8 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @start_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
-            @root_id NVARCHAR(400), @root_ms BIGINT, @tree_instances BIGINT, @tree_executions BIGINT,
+    DECLARE @deadline_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + @budget_ms,
+            @fenced_id NVARCHAR(400) = N'', @is_gone BIT = 1, @tree_has_more BIT, @root_id NVARCHAR(400), @root_ms BIGINT, @tree_instances BIGINT, @tree_executions BIGINT,
             @tree_events BIGINT, @tree_messages BIGINT, @trees BIGINT = 0, @searching BIT = 1, @has_more BIT = 0,
             @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
     DECLARE @wanted TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
@@ -44,6 +45,28 @@ BEGIN
 
     SET @limit = COALESCE(@limit, 1000);
     INSERT INTO @ended (status) VALUES (N'Completed'), (N'Failed');
+
+    -- One that somebody is busy with is stepped over.
+    WHILE @fenced_id IS NOT NULL AND @is_gone = 1
+    BEGIN
+        SET @fenced_id = NULL;
+        SELECT TOP (1) @fenced_id = l.instance_id
+        FROM   [$(schema)].instance_locks AS l
+               WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.lane = -3
+        ORDER BY l.not_before_ms, l.claim_id;
+        IF @fenced_id IS NOT NULL
+        BEGIN
+            EXEC [$(schema)]._delete_fenced
+                @instance_id = @fenced_id, @deadline_ms = @deadline_ms, @is_gone = @is_gone OUTPUT,
+                @instances_deleted = @instances OUTPUT, @executions_deleted = @executions OUTPUT,
+                @events_deleted = @events OUTPUT, @queue_messages_deleted = @messages OUTPUT;
+            IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms
+            BEGIN
+                SET @is_gone = 0;
+            END;
+        END;
+    END;
 
     -- One more than wanted, which tells whether more is left.
     IF @instance_ids IS NULL
@@ -88,6 +111,12 @@ BEGIN
         ORDER BY i.created_at_ms, i.instance_id;
     END;
 
+    IF @is_gone = 0
+    BEGIN
+        SET @searching = 0;
+        SET @has_more = 1;
+    END;
+
     WHILE @searching = 1
     BEGIN
         SET @root_id = NULL;
@@ -100,7 +129,7 @@ BEGIN
             SET @searching = 0;
         END
         ELSE IF @trees >= @limit
-                OR (@trees > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @start_ms >= @budget_ms)
+                OR (@trees > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms)
         BEGIN
             SET @searching = 0;
             SET @has_more = 1;
@@ -110,6 +139,7 @@ BEGIN
             DELETE FROM @roots WHERE created_at_ms = @root_ms AND instance_id = @root_id;
             EXEC [$(schema)]._delete_instances
                 @root_id = @root_id, @instance_ids = NULL, @force = 1, @terminal_root_only = 1,
+                @deadline_ms = @deadline_ms, @has_more = @tree_has_more OUTPUT,
                 @instances_deleted = @tree_instances OUTPUT, @executions_deleted = @tree_executions OUTPUT,
                 @events_deleted = @tree_events OUTPUT, @queue_messages_deleted = @tree_messages OUTPUT;
             SET @trees = @trees + 1;
@@ -117,6 +147,11 @@ BEGIN
             SET @executions = @executions + @tree_executions;
             SET @events = @events + @tree_events;
             SET @messages = @messages + @tree_messages;
+            IF @tree_has_more = 1
+            BEGIN
+                SET @searching = 0;
+                SET @has_more = 1;
+            END;
         END;
     END;
 

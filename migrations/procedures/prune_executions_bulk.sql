@@ -7,7 +7,8 @@
 --
 -- The filter's @filter_completed_before_ms looks at the current execution; @keep_last and
 -- @completed_before_ms say what to prune, and instances that have nothing of the kind are passed over:
--- otherwise the same ones would come first for ever. Oldest instances first, each a transaction of its
+-- otherwise the same ones would come first for ever. Executions that a call before this one has marked and not finished
+-- count as such in any case. Oldest instances first, each a transaction of its
 -- own; @budget_ms ends the call by itself, and has_more says whether there is a reason to repeat it. An
 -- instance whose status changes during the search is met again further on in the index, hence GROUP BY.
 CREATE OR ALTER PROCEDURE [$(schema)].prune_executions_bulk
@@ -27,7 +28,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @start_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
+    DECLARE @deadline_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + @budget_ms, @has_rest BIT,
             @instance_id NVARCHAR(400), @instance_ms BIGINT, @searching BIT = 1, @has_more BIT = 0,
             @pruned BIGINT, @pruned_events BIGINT,
             @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
@@ -66,11 +67,12 @@ BEGIN
                    WHERE  o.instance_id = i.instance_id
                      AND  o.execution_id <> i.current_execution_id
                      AND  o.status <> N'Running'
-                     AND  (@completed_before_ms IS NULL OR o.completed_at_ms < @completed_before_ms)
-                     AND  o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
+                     AND  (o.status = N'Deleting' OR @completed_before_ms IS NULL
+                           OR o.completed_at_ms < @completed_before_ms)
+                     AND  (o.status = N'Deleting' OR o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
                                                  FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST)
                                                  WHERE  k.instance_id = i.instance_id
-                                                 ORDER BY k.execution_id DESC))
+                                                 ORDER BY k.execution_id DESC)))
     GROUP BY i.instance_id
     ORDER BY MIN(i.created_at_ms), i.instance_id;
 
@@ -86,7 +88,7 @@ BEGIN
             SET @searching = 0;
         END
         ELSE IF @instances >= @limit
-                OR (@instances > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @start_ms >= @budget_ms)
+                OR (@instances > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms)
         BEGIN
             SET @searching = 0;
             SET @has_more = 1;
@@ -96,11 +98,16 @@ BEGIN
             DELETE FROM @chosen WHERE created_at_ms = @instance_ms AND instance_id = @instance_id;
             EXEC [$(schema)]._prune_executions
                 @instance_id = @instance_id, @keep_last = @keep_last,
-                @completed_before_ms = @completed_before_ms,
+                @completed_before_ms = @completed_before_ms, @deadline_ms = @deadline_ms,
+                @has_more = @has_rest OUTPUT,
                 @executions_deleted = @pruned OUTPUT, @events_deleted = @pruned_events OUTPUT;
             SET @instances = @instances + 1;
             SET @executions = @executions + @pruned;
             SET @events = @events + @pruned_events;
+            IF @has_rest = 1
+            BEGIN
+                SET @has_more = 1;
+            END;
         END;
     END;
 

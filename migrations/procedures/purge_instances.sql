@@ -6,12 +6,13 @@
 --           51001, 51002, 51009, 51010 never: delete_instance_bulk raises them for lists of ids
 --           51021 the age is missing or negative
 --
--- Deletes at most @limit trees (1,000 unless told otherwise), oldest first, and returns what it deleted.
--- Each tree is a transaction of its own, so the call may be cut off at any time; repeat it while
--- has_more is 1.
+-- Deletes at most @limit trees (1,000 unless told otherwise), oldest first, for about @budget_ms, and returns what it
+-- deleted. Each tree is a transaction of its own, or several short ones, so the call may be cut off at any time; repeat
+-- it while has_more is 1.
 CREATE OR ALTER PROCEDURE [$(schema)].purge_instances
     @older_than_days INT,
-    @limit           BIGINT = NULL
+    @limit           BIGINT = NULL,
+    @budget_ms       BIGINT = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -24,5 +25,5 @@ BEGIN
 
     DECLARE @before_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
                                 - CAST(@older_than_days AS BIGINT) * 86400000;
-    EXEC [$(schema)].delete_instance_bulk @completed_before_ms = @before_ms, @limit = @limit;
+    EXEC [$(schema)].delete_instance_bulk @completed_before_ms = @before_ms, @limit = @limit, @budget_ms = @budget_ms;
 END;

@@ -4,6 +4,8 @@
 --           mean the same)
 -- Locks     none kept
 -- Throws    51001, 51002 instance id unusable
+--
+-- Nothing of an execution that is being deleted, whatever is left of it.
 CREATE OR ALTER PROCEDURE [$(schema)].read_with_execution
     @instance_id      NVARCHAR(4000),
     @execution_id     BIGINT,
@@ -17,8 +19,15 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
+    DECLARE @is_hidden BIT = 0;
+
+    SELECT @is_hidden = CASE WHEN e.status = N'Deleting' THEN 1 ELSE 0 END
+    FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+    WHERE  e.instance_id = @instance_id
+      AND  e.execution_id = @execution_id;
+
     EXEC [$(schema)]._read_history
         @instance_id = @instance_id, @execution_id = @execution_id,
         @known_first_turn = @known_first_turn, @known_event_id = @known_event_id,
-        @known_last_turn = @known_last_turn;
+        @known_last_turn = @known_last_turn, @is_hidden = @is_hidden;
 END;

@@ -9,6 +9,7 @@
 --   Ready          messages have arrived and nobody has fetched them yet
 --   Waiting        it waits for an activity, a timer, an event or a child (see v_waiting)
 --   Completed, Failed, ContinuedAsNew   as status says
+--   Deleting       its deletion has begun and is not finished: the next purge goes on
 -- failure_kind is Application, Configuration, Infrastructure or Poison; what the error says is a
 -- payload, and in v_instance_payloads.
 CREATE OR ALTER VIEW [$(schema)].v_instances

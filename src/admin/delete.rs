@@ -14,6 +14,9 @@ use crate::retry::Retry;
 /// other counts, or an instance that is not there.
 const DELETE: Retry = Retry::when_undone().for_up_to(Duration::from_secs(10));
 
+/// Going on with what is fenced may be repeated at will: it deletes nothing else.
+const RESUME: Retry = Retry::repeatable(Duration::from_secs(30));
+
 pub(super) async fn instances_atomic(
     provider: &MssqlProvider,
     ids: &[String],
@@ -22,10 +25,14 @@ pub(super) async fn instances_atomic(
     if ids.is_empty() {
         return Ok(DeleteInstanceResult::default());
     }
-    let call = Call::client("delete_instances_atomic", DELETE)
-        .text("@instance_ids", codec::texts(ids)?)
-        .flag("@force", force);
-    deleted(provider, &call).await
+    let list = codec::texts(ids)?;
+    let call = |retry| {
+        Call::client("delete_instances_atomic", retry)
+            .text("@instance_ids", list.clone())
+            .flag("@force", force)
+            .millis("@budget_ms", budget(provider))
+    };
+    to_the_end(provider, &call(DELETE), &call(RESUME)).await
 }
 
 pub(super) async fn instance(
@@ -33,10 +40,13 @@ pub(super) async fn instance(
     instance_id: &str,
     force: bool,
 ) -> Result<DeleteInstanceResult, CallError> {
-    let call = Call::client("delete_instance", DELETE)
-        .text("@instance_id", instance_id)
-        .flag("@force", force);
-    deleted(provider, &call).await
+    let call = |retry| {
+        Call::client("delete_instance", retry)
+            .text("@instance_id", instance_id)
+            .flag("@force", force)
+            .millis("@budget_ms", budget(provider))
+    };
+    to_the_end(provider, &call(DELETE), &call(RESUME)).await
 }
 
 pub(super) async fn instance_bulk(
@@ -54,7 +64,7 @@ pub(super) async fn instance_bulk(
         )
         .opt_int("@limit", filter.limit.map(i64::from))
         .millis("@budget_ms", budget(provider));
-    deleted(provider, &call).await
+    Ok(deleted(provider, &call).await?.0)
 }
 
 pub(super) async fn prune(
@@ -68,8 +78,16 @@ pub(super) async fn prune(
         .opt_int(
             "@completed_before_ms",
             options.completed_before.map(codec::time_ms),
-        );
-    pruned(provider, &call).await
+        )
+        .millis("@budget_ms", budget(provider));
+    let (mut total, mut has_more) = pruned(provider, &call).await?;
+    while has_more {
+        let (part, is_more_left) = pruned(provider, &call).await?;
+        total.executions_deleted += part.executions_deleted;
+        total.events_deleted += part.events_deleted;
+        has_more = is_more_left;
+    }
+    Ok(total)
 }
 
 pub(super) async fn prune_bulk(
@@ -93,7 +111,7 @@ pub(super) async fn prune_bulk(
             options.completed_before.map(codec::time_ms),
         )
         .millis("@budget_ms", budget(provider));
-    pruned(provider, &call).await
+    Ok(pruned(provider, &call).await?.0)
 }
 
 /// How long a call that deletes one after the other goes on: it ends by itself, with the counts of what it
@@ -110,24 +128,50 @@ fn ids(filter: &InstanceFilter) -> Result<Option<String>, CallError> {
     filter.instance_ids.as_deref().map(codec::texts).transpose()
 }
 
+/// Deletes, and goes on until nothing is left: one call, unless there is too much for one.
+async fn to_the_end(
+    provider: &MssqlProvider,
+    delete: &Call<'_>,
+    resume: &Call<'_>,
+) -> Result<DeleteInstanceResult, CallError> {
+    let (mut total, mut has_more) = deleted(provider, delete).await?;
+    let resume = resume.clone().flag("@resume", true);
+    while has_more {
+        let (part, is_more_left) = deleted(provider, &resume).await?;
+        total.instances_deleted += part.instances_deleted;
+        total.executions_deleted += part.executions_deleted;
+        total.events_deleted += part.events_deleted;
+        total.queue_messages_deleted += part.queue_messages_deleted;
+        has_more = is_more_left;
+    }
+    Ok(total)
+}
+
+/// What a call has deleted, and whether more is left.
 async fn deleted(
     provider: &MssqlProvider,
     call: &Call<'_>,
-) -> Result<DeleteInstanceResult, CallError> {
+) -> Result<(DeleteInstanceResult, bool), CallError> {
     let row = provider.database.execute(call).await?.row()?;
-    Ok(DeleteInstanceResult {
+    let counts = DeleteInstanceResult {
         instances_deleted: row.count("instances_deleted")?,
         executions_deleted: row.count("executions_deleted")?,
         events_deleted: row.count("events_deleted")?,
         queue_messages_deleted: row.count("queue_messages_deleted")?,
-    })
+    };
+    Ok((counts, row.int("has_more")? != 0))
 }
 
-async fn pruned(provider: &MssqlProvider, call: &Call<'_>) -> Result<PruneResult, CallError> {
+/// What a call has pruned, and whether more is left.
+async fn pruned(
+    provider: &MssqlProvider,
+    call: &Call<'_>,
+) -> Result<(PruneResult, bool), CallError> {
     let row = provider.database.execute(call).await?.row()?;
-    Ok(PruneResult {
+    let counts = PruneResult {
         instances_processed: row.count("instances_processed")?,
         executions_deleted: row.count("executions_deleted")?,
         events_deleted: row.count("events_deleted")?,
-    })
+    };
+    Ok((counts, row.int("has_more")? != 0))
 }

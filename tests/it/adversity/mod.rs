@@ -9,6 +9,7 @@ mod bench;
 mod caller;
 mod dump;
 mod failures;
+mod fenced;
 mod levels;
 mod load;
 mod model;

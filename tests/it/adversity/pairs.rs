@@ -145,6 +145,12 @@ fn pairs() -> Vec<Pair> {
         vec![post("i", "m1"), fetch("aa"), end]
     };
     let delete = || call("delete_instance @instance_id = N'i', @force = 1".to_owned());
+    let large = |setup: Vec<String>| {
+        setup
+            .into_iter()
+            .map(|step| weighty(&step))
+            .collect::<Vec<_>>()
+    };
     let work_ack = || {
         call("ack_work_item @lock_token = N'$(work)', @instance_id = N'i', @kind = N'ActivityCompleted', @payload = N'c1'".to_owned())
     };
@@ -286,9 +292,34 @@ fn pairs() -> Vec<Pair> {
             ..pair("orphan purge/enqueue", vec![orphan("CancelInstance", "q1")],
                 call("purge_orphan_messages @older_than_ms = 1000".to_owned()), call(post("i", "m2")))
         },
+        pair("delete/fetch in batches", [large(ended()), vec![post("i", "m2")]].concat(), delete(), call(fetch("bb"))),
+        pair("delete/ack in batches", [large(ended()), vec![post("i", "m2"), fetch("bb")]].concat(), delete(),
+            call(ack("bb", "i", ", @orchestrator_items = N'[{\"ord\":0,\"instance_id\":\"j\",\"kind\":\"StartOrchestration\",\"payload\":\"m3\"}]'").replace("\"event_id\":1", "\"event_id\":2"))),
+        pair("delete/child start in batches", [large(ended()), vec![child_turn[0].clone(), child_turn[1].clone()]].concat(), delete(), call(child_turn[2].clone())),
+        pair("delete/enqueue in batches", large(ended()), delete(), call(post("i", "m2"))),
+        Pair { also: dropped_with_its_instance, ..pair("delete/worker ack in batches", [large(ended()), leased(None)].concat(), delete(), work_ack()) },
+        Pair { also: |(_, tables)| tables.is_empty(), ..pair("delete/delete in batches", large(ended()), delete(), delete()) },
+        Pair { also: |(_, tables)| tables.is_empty(), ..pair("delete/purge in batches", large(ended()), delete(), call("delete_instance_bulk".to_owned())) },
+        pair("prune/ack in batches", large(executions()), call("prune_executions @instance_id = N'i', @keep_last = 1".to_owned()),
+            call(ack("aa", "i", ", @status = N'Completed'").replace("@execution_id = 1", "@execution_id = 3"))),
         pair("purge/fetch", [ended(), vec![post("i", "m2")]].concat(), call("delete_instance_bulk".to_owned()), call(fetch("bb"))),
         pair("purge/enqueue", ended(), call("delete_instance_bulk".to_owned()), call(post("i", "m2"))),
     ]
+}
+
+/// A completion that comes in while the activity's instance is being deleted goes with it.
+fn dropped_with_its_instance(([delete, ack], tables): &End) -> bool {
+    tables.is_empty()
+        && ack.is_empty()
+        && delete[0].ends_with("queue_messages_deleted=1 has_more=false")
+}
+
+/// The same call, but its event says that it is too large for one transaction of a deletion.
+pub(super) fn weighty(call: &str) -> String {
+    let small = ["\"payload_bytes\":2", "\"payload_bytes\":1"];
+    let [two, one] = small.map(|bytes| format!("{bytes}}}"));
+    call.replace(&two, "\"payload_bytes\":5000000}")
+        .replace(&one, "\"payload_bytes\":5000000}")
 }
 
 struct Bench {

@@ -5,6 +5,7 @@ mod cost;
 mod counting;
 mod deadlocks;
 mod deletion;
+mod fencing;
 mod ghosts;
 mod hazards;
 mod identifiers;

@@ -18,24 +18,25 @@ pub const RULES: [(&str, &str); 6] = [
     (
         "a free row queues in the lane of its version, an idle one in none",
         "SELECT COUNT(*) AS n FROM [$(schema)].instance_locks AS l
-         WHERE (l.not_before_ms = 9223372036854775807 AND l.lane <> -2) OR (l.not_before_ms < 9223372036854775807 AND l.lane <> l.pinned_version);",
+         WHERE l.lane <> -3 AND ((l.not_before_ms = 9223372036854775807 AND l.lane <> -2) OR (l.not_before_ms < 9223372036854775807 AND l.lane <> l.pinned_version));",
     ),
     (
         "only the messages of a held instance carry a token, and it is the holder's",
         "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
-         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id AND l.lock_token = q.lock_token
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id AND (l.lock_token = q.lock_token OR l.lane = -3)
          WHERE q.lock_token IS NOT NULL AND l.instance_id IS NULL;",
     ),
     (
         "executions count their events",
         "SELECT COUNT(*) AS n FROM [$(schema)].executions AS e
-         WHERE e.event_count <> (SELECT COUNT(*) FROM [$(schema)].history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id);",
+         WHERE e.status <> N'Deleting' AND e.event_count <> (SELECT COUNT(*) FROM [$(schema)].history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id);",
     ),
     (
-        "an instance has the status of its current execution",
+        "an instance has the status of its current execution, and is fenced exactly while it is being deleted",
         "SELECT COUNT(*) AS n FROM [$(schema)].instances AS i
          JOIN [$(schema)].executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-         WHERE e.status <> i.status;",
+         LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = i.instance_id AND l.lane = -3
+         WHERE e.status <> i.status OR (i.status = N'Deleting' AND l.instance_id IS NULL) OR (i.status <> N'Deleting' AND l.instance_id IS NOT NULL);",
     ),
     (
         "no lane promises later than a new owner could have an item",
@@ -53,6 +54,7 @@ const STRICT: [(&str, &str); 3] = [
     (
         "every history is contiguous from 1",
         "SELECT COUNT(*) AS n FROM (SELECT h.instance_id FROM [$(schema)].history AS h
+         JOIN [$(schema)].executions AS e ON e.instance_id = h.instance_id AND e.execution_id = h.execution_id AND e.status <> N'Deleting'
          GROUP BY h.instance_id, h.execution_id HAVING MAX(h.event_id) <> COUNT(*) OR MIN(h.event_id) <> 1) AS d;",
     ),
     (

@@ -1,0 +1,81 @@
+-- Goes on with the deletion of instances that are fenced, until the time is over, and touches nothing else.
+--
+-- Callers   _delete_instances, delete_instance, delete_instances_atomic, all outside any transaction
+-- Locks     as _delete_fenced, one instance after the other
+-- Throws    51000 called inside a transaction
+--
+-- The instances are those of @instance_ids, or @root_id with all its descendants. The root goes last: as long as
+-- anything of its tree is left, so is the root, and another call finds the rest. The counts are added to.
+CREATE OR ALTER PROCEDURE [$(schema)]._finish_deletion
+    @root_id                NVARCHAR(4000),
+    @instance_ids           NVARCHAR(MAX),
+    @deadline_ms            BIGINT,
+    @has_more               BIT OUTPUT,
+    @instances_deleted      BIGINT OUTPUT,
+    @executions_deleted     BIGINT OUTPUT,
+    @events_deleted         BIGINT OUTPUT,
+    @queue_messages_deleted BIGINT OUTPUT
+AS
+BEGIN
+    SET NOCOUNT, XACT_ABORT ON;
+
+    IF @@TRANCOUNT > 0
+    BEGIN
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
+    END;
+
+    DECLARE @rows BIGINT = 1, @target NVARCHAR(400), @is_gone BIT = 1, @has_begun BIT = 0;
+    DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+
+    IF @root_id IS NOT NULL
+    BEGIN
+        INSERT INTO @ids (instance_id) VALUES (@root_id);
+    END
+    ELSE
+    BEGIN
+        INSERT INTO @ids (instance_id)
+        SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
+    END;
+
+    WHILE @root_id IS NOT NULL AND @rows > 0
+    BEGIN
+        INSERT INTO @ids (instance_id)
+        SELECT DISTINCT i.instance_id
+        FROM   @ids AS t
+        INNER JOIN [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
+               ON  i.parent_instance_id = t.instance_id
+        WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id);
+        SET @rows = @@ROWCOUNT;
+    END;
+
+    SET @has_more = 0;
+    SET @target = N'';
+    WHILE @target IS NOT NULL AND @is_gone = 1
+    BEGIN
+        DELETE FROM @ids WHERE instance_id = @target;
+        SET @target = NULL;
+        SELECT TOP (1) @target = t.instance_id
+        FROM   @ids AS t
+        ORDER BY CASE WHEN t.instance_id = @root_id THEN 1 ELSE 0 END, t.instance_id;
+
+        IF @target IS NOT NULL AND @has_begun = 1
+           AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms
+        BEGIN
+            SET @is_gone = 0;
+        END
+        ELSE IF @target IS NOT NULL
+        BEGIN
+            SET @has_begun = 1;
+            EXEC [$(schema)]._delete_fenced
+                @instance_id = @target, @deadline_ms = @deadline_ms, @is_gone = @is_gone OUTPUT,
+                @instances_deleted = @instances_deleted OUTPUT, @executions_deleted = @executions_deleted OUTPUT,
+                @events_deleted = @events_deleted OUTPUT, @queue_messages_deleted = @queue_messages_deleted OUTPUT;
+        END;
+    END;
+
+    IF @is_gone = 0
+    BEGIN
+        SET @has_more = 1;
+    END;
+END;
