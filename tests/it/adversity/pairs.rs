@@ -426,17 +426,18 @@ fn check_error(answer: &Answer) -> Result<(), String> {
 }
 
 /// The orders in which the first goes `i` steps and the second `j` before the first ends, and the
-/// same with the roles changed; one of them alone in between, or not. A sample, unless all are wanted.
-fn orders(steps: [usize; 2], dice: &mut Dice) -> Vec<Order> {
+/// same with the roles changed; one of them alone in between, or not. A sample, unless all are wanted:
+/// one in `rarity` of the usual one.
+fn orders(steps: [usize; 2], rarity: u64, dice: &mut Dice) -> Vec<Order> {
     let mut orders = Vec::new();
     for first in [0, 1] {
         let second = 1 - first;
         for i in 1..steps[first] {
-            if setting::wanted().is_some() || dice.roll(3) == 0 {
+            if setting::wanted().is_some() || dice.roll(3 * rarity) == 0 {
                 orders.push(vec![(first, i), (second, usize::MAX)]);
             }
             for j in 1..steps[second] {
-                if setting::wanted().is_some() || dice.roll(60) == 0 {
+                if setting::wanted().is_some() || dice.roll(60 * rarity) == 0 {
                     orders.push(vec![(first, i), (second, j), (first, usize::MAX)]);
                 }
             }
@@ -475,7 +476,13 @@ async fn interleave(setting: Setting) {
                 *most = actor.steps.max(*most);
             }
         }
-        let orders = orders(steps, &mut dice);
+        // They take many steps, most of them alike.
+        let rarity = if pair.name.ends_with("in batches") {
+            5
+        } else {
+            1
+        };
+        let orders = orders(steps, rarity, &mut dice);
         for order in &orders {
             let end = bench.run(&pair, order).await;
             let end = end.unwrap_or_else(|why| {
