@@ -3,6 +3,9 @@
 -- Callers   ack_orchestration_item, append_with_execution
 -- Locks     none
 -- Throws    51005 an event has no id or an id below 1
+--
+-- The list is parsed here and by _append_history: how many events there are is written to executions, which comes before
+-- history in the order of locks.
 CREATE OR ALTER PROCEDURE [$(schema)]._check_history
     @history        NVARCHAR(MAX),
     @event_count    BIGINT OUTPUT,

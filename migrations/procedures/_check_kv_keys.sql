@@ -5,6 +5,7 @@
 -- Throws    51001 longer than 400 characters
 --           51002 missing, or ends in a space
 --
+-- The list, which is short, is parsed here and by _apply_kv_changes: it is refused before anything is locked.
 -- _check_instance_id says why. The empty key is an ordinary one: what SQL Server would take for equal to
 -- it, keys of spaces only, is refused.
 CREATE OR ALTER PROCEDURE [$(schema)]._check_kv_keys

@@ -5,21 +5,30 @@
 -- Throws    51001 instance id, session id or tag too long
 --           51002 instance id empty, or ends in a space
 --
--- Session ids and tags may end in a space: their keys are stored in brackets.
+-- Session ids and tags may end in a space: their keys are stored in brackets. @has_sessions says whether
+-- _lock_session_lanes has anything to do.
+--
+-- The list is parsed here and by _add_work_items: it is refused before anything is locked and stored after everything
+-- is, and a table variable cannot be handed from one procedure to another.
 CREATE OR ALTER PROCEDURE [$(schema)]._check_work_items
-    @worker_items NVARCHAR(MAX)
+    @worker_items NVARCHAR(MAX),
+    @has_sessions BIT OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    EXEC [$(schema)]._check_instance_ids @list = @worker_items, @path_is_member = 1;
+    DECLARE @longest BIGINT, @unusable BIGINT, @longest_session BIGINT, @longest_tag BIGINT;
 
-    DECLARE @longest_session BIGINT, @longest_tag BIGINT;
-
-    SELECT @longest_session = MAX(DATALENGTH(j.session_id)),
+    SELECT @longest = MAX(DATALENGTH(j.instance_id)),
+           @unusable = SUM(CASE WHEN j.instance_id IS NULL OR DATALENGTH(j.instance_id) = 0
+                                     OR UNICODE(RIGHT(j.instance_id, 1)) = 32 THEN 1 ELSE 0 END),
+           @longest_session = MAX(DATALENGTH(j.session_id)),
            @longest_tag = MAX(DATALENGTH(j.tag))
     FROM   OPENJSON(@worker_items)
-           WITH (session_id NVARCHAR(MAX) '$.session_id', tag NVARCHAR(MAX) '$.tag') AS j;
+           WITH (instance_id NVARCHAR(MAX) '$.instance_id', session_id NVARCHAR(MAX) '$.session_id',
+                 tag NVARCHAR(MAX) '$.tag') AS j;
+
+    EXEC [$(schema)]._refuse_instance_ids @longest = @longest, @unusable = @unusable;
 
     IF @longest_session > 796
     BEGIN
@@ -30,4 +39,6 @@ BEGIN
     BEGIN
         THROW 51001, N'activity tag is longer than 256 characters; choose a shorter one', 1;
     END;
+
+    SET @has_sessions = CASE WHEN @longest_session IS NULL THEN 0 ELSE 1 END;
 END;

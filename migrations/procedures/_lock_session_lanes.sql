@@ -1,6 +1,6 @@
 -- Locks the lanes of the sessions that are about to get items, and makes them promise these in time.
 --
--- Callers   enqueue_for_worker, ack_orchestration_item, both inside their transaction
+-- Callers   enqueue_for_worker, ack_orchestration_item, both inside their transaction, when an item has a session
 -- Locks     session_lanes: the lanes of the items (update, or new rows), in the order of their keys
 -- Order     sessions is read first; the read keeps no lock
 -- Throws    2627 when another caller created a lane at the same moment; the caller rolls back and

@@ -53,8 +53,9 @@ BEGIN
     DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
             @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0,
-            @locked BIT = 0, @is_end BIT = 0, @lane_version BIGINT, @first_event_id BIGINT,
-            @appended_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT,
+            @locked BIT = 0, @has_sessions BIT = 0, @longest BIGINT, @unusable BIGINT, @lane_version BIGINT,
+            @is_end BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
+            @first_event_id BIGINT, @appended_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT,
             @after_turn UNIQUEIDENTIFIER, @target NVARCHAR(400), @previous NVARCHAR(400);
     -- Every instance whose row this turn locks, and when its first new message becomes visible.
     DECLARE @targets TABLE
@@ -62,14 +63,34 @@ BEGIN
         instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
         first_visible_ms BIGINT NULL
     );
+    DECLARE @messages TABLE (ord BIGINT NULL, instance_id NVARCHAR(MAX) NULL, kind NVARCHAR(100) NULL,
+                             visible_at_ms BIGINT NULL, payload NVARCHAR(MAX) NULL);
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        EXEC [$(schema)]._check_instance_ids @list = @orchestrator_items, @path_is_member = 1;
+        INSERT INTO @messages (ord, instance_id, kind, visible_at_ms, payload)
+        SELECT j.ord, j.instance_id, j.kind, j.visible_at_ms, j.payload
+        FROM   OPENJSON(@orchestrator_items)
+               WITH (ord BIGINT '$.ord', instance_id NVARCHAR(MAX) '$.instance_id', kind NVARCHAR(100) '$.kind',
+                     visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j;
+        SELECT @longest = MAX(DATALENGTH(m.instance_id)),
+               @unusable = SUM(CASE WHEN m.instance_id IS NULL OR DATALENGTH(m.instance_id) = 0
+                                         OR UNICODE(RIGHT(m.instance_id, 1)) = 32 THEN 1 ELSE 0 END)
+        FROM   @messages AS m;
+        EXEC [$(schema)]._refuse_instance_ids @longest = @longest, @unusable = @unusable;
+
+        INSERT INTO @targets (instance_id, first_visible_ms)
+        SELECT CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2, MIN(COALESCE(m.visible_at_ms, 0))
+        FROM   @messages AS m
+        GROUP BY CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2;
+
+        INSERT INTO @targets (instance_id)
+        SELECT LEFT(@instance_id, 400)
+        WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
     IF @worker_items IS NOT NULL
     BEGIN
-        EXEC [$(schema)]._check_work_items @worker_items = @worker_items;
+        EXEC [$(schema)]._check_work_items @worker_items = @worker_items, @has_sessions = @has_sessions OUTPUT;
     END;
     IF @parent_instance_id IS NOT NULL
     BEGIN
@@ -79,24 +100,10 @@ BEGIN
     BEGIN
         EXEC [$(schema)]._check_kv_keys @kv_changes = @kv_changes;
     END;
-
     IF @history IS NOT NULL
     BEGIN
         EXEC [$(schema)]._check_history
             @history = @history, @event_count = @event_count OUTPUT, @first_event_id = @first_event_id OUTPUT;
-    END;
-
-    IF @orchestrator_items IS NOT NULL
-    BEGIN
-        INSERT INTO @targets (instance_id, first_visible_ms)
-        SELECT j.instance_id COLLATE Latin1_General_100_BIN2, MIN(COALESCE(j.visible_at_ms, 0))
-        FROM   OPENJSON(@orchestrator_items)
-               WITH (instance_id NVARCHAR(400) '$.instance_id', visible_at_ms BIGINT '$.visible_at_ms') AS j
-        GROUP BY j.instance_id COLLATE Latin1_General_100_BIN2;
-
-        INSERT INTO @targets (instance_id)
-        SELECT LEFT(@instance_id, 400)
-        WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
 
     WHILE @locked = 0
@@ -119,7 +126,7 @@ BEGIN
                 END;
             END;
 
-            IF @worker_items IS NOT NULL
+            IF @has_sessions = 1
             BEGIN
                 EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
             END;
@@ -181,12 +188,9 @@ BEGIN
     IF @orchestrator_items IS NOT NULL
     BEGIN
         INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK) (instance_id, visible_at_ms, kind, attempt_count, payload)
-        SELECT j.instance_id, CASE WHEN j.visible_at_ms > @now_ms THEN j.visible_at_ms ELSE @now_ms END,
-               j.kind, 0, j.payload
-        FROM   OPENJSON(@orchestrator_items)
-               WITH (ord BIGINT '$.ord', instance_id NVARCHAR(400) '$.instance_id', kind NVARCHAR(100) '$.kind',
-                     visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j
-        ORDER BY j.ord;
+        SELECT m.instance_id, CASE WHEN m.visible_at_ms > @now_ms THEN m.visible_at_ms ELSE @now_ms END, m.kind, 0, m.payload
+        FROM   @messages AS m
+        ORDER BY m.ord;
     END;
 
     EXEC [$(schema)]._save_execution
@@ -220,10 +224,6 @@ BEGIN
         END CATCH;
     END;
 
-    IF @status IN (N'Completed', N'Failed', N'ContinuedAsNew')
-    BEGIN
-        SET @is_end = 1;
-    END;
     IF @kv_clear_all = 1 OR @kv_changes IS NOT NULL OR @is_end = 1
     BEGIN
         EXEC [$(schema)]._apply_kv_changes

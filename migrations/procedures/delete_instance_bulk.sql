@@ -92,7 +92,7 @@ BEGIN
     END
     ELSE
     BEGIN
-        EXEC [$(schema)]._check_instance_ids @list = @instance_ids, @path_is_member = 0;
+        EXEC [$(schema)]._check_instance_ids @list = @instance_ids;
         INSERT INTO @wanted (instance_id)
         SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;

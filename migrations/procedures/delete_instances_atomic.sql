@@ -23,7 +23,7 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    EXEC [$(schema)]._check_instance_ids @list = @instance_ids, @path_is_member = 0;
+    EXEC [$(schema)]._check_instance_ids @list = @instance_ids;
 
     DECLARE @has_more BIT = 0, @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0,
             @deadline_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + @budget_ms;

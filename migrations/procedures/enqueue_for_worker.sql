@@ -21,15 +21,18 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    EXEC [$(schema)]._check_work_items @worker_items = @worker_items;
+    DECLARE @now_ms BIGINT, @has_sessions BIT, @done BIT = 0;
 
-    DECLARE @now_ms BIGINT, @done BIT = 0;
+    EXEC [$(schema)]._check_work_items @worker_items = @worker_items, @has_sessions = @has_sessions OUTPUT;
 
     WHILE @done = 0
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
-            EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
+            IF @has_sessions = 1
+            BEGIN
+                EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
+            END;
             -- After the lane's own time, or the lane would promise the item too late.
             SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
             EXEC [$(schema)]._add_work_items @worker_items = @worker_items, @now_ms = @now_ms;

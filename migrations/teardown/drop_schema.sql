@@ -44,6 +44,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._postpone_session_lane;
 DROP PROCEDURE IF EXISTS [$(schema)]._prune_executions;
 DROP PROCEDURE IF EXISTS [$(schema)]._list_lanes;
 DROP PROCEDURE IF EXISTS [$(schema)]._list_tags;
+DROP PROCEDURE IF EXISTS [$(schema)]._refuse_instance_ids;
 DROP PROCEDURE IF EXISTS [$(schema)]._release_instance;
 DROP PROCEDURE IF EXISTS [$(schema)]._save_execution;
 DROP PROCEDURE IF EXISTS [$(schema)]._settle_session_lane;
