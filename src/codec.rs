@@ -10,6 +10,7 @@ use duroxide::providers::{ScheduledActivityIdentifier, WorkItem};
 use duroxide::{Event, EventKind};
 use serde::Serialize;
 
+pub(crate) use crate::decode::{decode_event, decode_work_item};
 use crate::error::CallError;
 
 /// Largest time that is sent: far beyond any calendar, and sums of two still fit a BIGINT.
@@ -298,18 +299,6 @@ pub(crate) fn time_ms(value: u64) -> i64 {
 pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, CallError> {
     serde_json::to_string(value)
         .map_err(|error| CallError::Data(format!("item cannot be written as JSON: {error}")))
-}
-
-/// Reads a stored event.
-pub(crate) fn decode_event(text: &str) -> Result<Event, CallError> {
-    serde_json::from_str(text)
-        .map_err(|error| CallError::Data(format!("stored event cannot be read: {error}")))
-}
-
-/// Reads a stored work item.
-pub(crate) fn decode_work_item(text: &str) -> Result<WorkItem, CallError> {
-    serde_json::from_str(text)
-        .map_err(|error| CallError::Data(format!("stored message cannot be read: {error}")))
 }
 
 /// A JSON array, or nothing for an empty list: the parameter is left out then.

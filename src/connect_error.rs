@@ -1,11 +1,71 @@
 //! Why no connection could be made, in words that say what to do.
 
+use std::error::Error as StdError;
+use std::fmt;
 use std::io::{Error as IoError, ErrorKind};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::auth::TokenError;
 use crate::error::{CallError, DATABASE_UNAVAILABLE, LOGIN_FAILED};
 use crate::options::{Encrypt, Options};
+
+/// No usable connection to the server, in words that say what to do.
+#[derive(Debug, Clone)]
+pub struct ConnectionError {
+    message: String,
+    number: Option<u32>,
+    is_retryable: bool,
+    source: Option<Cause>,
+}
+
+/// What the driver, the system or the token source said.
+type Cause = Arc<dyn StdError + Send + Sync>;
+
+impl ConnectionError {
+    /// A failure that may pass, for which nobody gave a reason.
+    pub(crate) fn passing(message: String) -> Self {
+        Self {
+            message,
+            number: None,
+            is_retryable: true,
+            source: None,
+        }
+    }
+
+    /// The same, with more words at its end.
+    pub(crate) fn with(mut self, words: fmt::Arguments<'_>) -> Self {
+        self.message += &words.to_string();
+        self
+    }
+
+    /// The server's error number, when a server answered: 18456 for a refused login, 4060 for a
+    /// database that cannot be opened.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    /// Whether the same settings may work later. The start of a provider has already tried again for
+    /// `startup_timeout` then. Otherwise somebody must change a setting.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.is_retryable
+    }
+}
+
+impl fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for ConnectionError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        let source = self.source.as_deref()?;
+        Some(source)
+    }
+}
 
 /// An attempt to connect failed.
 #[derive(Debug)]
@@ -31,12 +91,13 @@ impl From<tiberius::error::Error> for ConnectError {
 }
 
 /// The same in words, and whether waiting helps.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct DialError {
     /// One line for people. What the server itself said keeps its number.
     pub(crate) error: CallError,
     /// It passes by itself; otherwise somebody must change a setting.
     pub(crate) is_passing: bool,
+    source: Option<Cause>,
 }
 
 impl DialError {
@@ -55,21 +116,28 @@ impl DialError {
                 sent: false,
             },
             is_passing,
+            source: None,
         }
+    }
+
+    fn because(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
     }
 
     /// The token source failed, and the server never heard of us.
     pub(crate) fn token(error: TokenError, options: &Options) -> Self {
         let reason = format!("{error}; {} was not asked", options.server());
-        Self::new(reason, error.is_passing())
+        Self::new(reason, error.is_passing()).because(error)
     }
 
     /// Adds where the server had sent us.
     pub(crate) fn after(self, redirect: &str) -> Self {
         match self.error {
-            CallError::Connection { reason, .. } => {
-                Self::new(format!("{reason}; {redirect}"), self.is_passing)
-            }
+            CallError::Connection { reason, .. } => Self {
+                source: self.source,
+                ..Self::new(format!("{reason}; {redirect}"), self.is_passing)
+            },
             _ => self,
         }
     }
@@ -87,7 +155,16 @@ impl DialError {
     }
 
     /// What the start reports.
-    pub(crate) fn at_start(&self, options: &Options) -> String {
+    pub(crate) fn at_start(self, options: &Options) -> ConnectionError {
+        ConnectionError {
+            message: self.message_at_start(options),
+            number: self.error.number(),
+            is_retryable: self.is_passing,
+            source: self.source,
+        }
+    }
+
+    fn message_at_start(&self, options: &Options) -> String {
         let (server, error) = (options.server(), &self.error);
         match error.number() {
             Some(LOGIN_FAILED) if options.identity.is_token() => format!(
@@ -118,22 +195,25 @@ impl ConnectError {
             Self::Unreachable(error) => {
                 return DialError::passing(format!(
                     "no SQL Server answers at {server}: {error}; check host, port and firewall"
-                ));
+                ))
+                .because(error);
             }
             Self::Authority(file, error) => {
                 return DialError::mistake(format!(
                     "certificate authority {} cannot be read: {error}",
                     file.display()
-                ));
+                ))
+                .because(error);
             }
             Self::Driver(driver) => driver,
         };
-        match driver {
+        let explained = match driver.clone() {
             Driver::Server(_) => {
-                let error = CallError::from_driver(driver, false);
+                let error = CallError::from_driver(driver.clone(), false);
                 DialError {
                     is_passing: error.is_retryable(),
                     error,
+                    source: None,
                 }
             }
             // The system's TLS libraries report as their own what is the network's.
@@ -160,7 +240,8 @@ impl ConnectError {
                 is_hangup(kind) && !message.contains("bytes remaining"),
             ),
             other => DialError::mistake(format!("{server}: {other}")),
-        }
+        };
+        explained.because(driver)
     }
 }
 
@@ -332,6 +413,7 @@ mod tests {
         let refused = DialError {
             error: CallError::server(LOGIN_FAILED, 14, "Login failed for user 'app'."),
             is_passing: false,
+            source: None,
         };
         let error = refused.while_running();
         assert!(error.is_retryable());

@@ -11,14 +11,18 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_util::compat::Compat;
 use tracing::Instrument as _;
+use tracing::field::Empty;
 use uuid::Uuid;
 
+pub(crate) use crate::answer::{Record, ResultSets};
 use crate::dial::Connection;
 use crate::error::CallError;
+use crate::observe::events::{self, Closed};
+use crate::observe::{self, Tally, metrics, quiet};
 use crate::options::Options;
-use crate::pool::{Lane, Pool};
+use crate::pool::{Borrowed, Lane, Pool};
 use crate::retry::{Attempt, Retry};
-use crate::time::after;
+use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
 #[derive(Clone)]
@@ -110,6 +114,10 @@ impl<'a> Call<'a> {
         self.int(name, millis(value))
     }
 
+    pub(crate) fn procedure(&self) -> &'static str {
+        self.procedure
+    }
+
     /// The request borrows what the call has: a payload is copied by no attempt, be it the first or a later one.
     fn command(&self, schema: &str) -> Command<'_> {
         let mut command = Command::new(format!("{schema}.[{}]", self.procedure));
@@ -172,11 +180,90 @@ impl Database {
 
     /// Sends the call, repeating it as its policy allows, and reads the whole answer.
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
-        let span = tracing::debug_span!("execute", procedure = call.procedure);
-        call.retry
-            .run(|attempt| self.execute_once(call, attempt))
-            .instrument(span)
-            .await
+        let procedure = call.procedure;
+        let span = tracing::debug_span!(
+            target: "duroxide_sql::call",
+            "call",
+            procedure,
+            lane = call.lane.as_str(),
+            rows = Empty,
+            retries = Empty,
+            duration_ms = Empty,
+            error_number = Empty,
+        );
+        let begun = Instant::now();
+        let mut retries = 0;
+        let notice = |error: &CallError, wait| {
+            retries += 1;
+            events::retry(procedure, self.schema_name(), retries, wait, error);
+        };
+        let work = call
+            .retry
+            .run(|attempt| self.execute_once(call, attempt), notice);
+        let result = work.instrument(span.clone()).await;
+        let rows = result.as_ref().map_or(0, ResultSets::rows);
+        let took = begun.elapsed();
+        Tally::add(rows, retries);
+        metrics::called(procedure, took, result.is_ok(), rows);
+        span.record("rows", rows);
+        span.record("retries", retries);
+        span.record("duration_ms", observe::millis(took));
+        if let Err(error) = &result
+            && let Some(number) = error.number()
+        {
+            span.record("error_number", number);
+        }
+        if took > self.options.slow_call_limit {
+            events::slow_call(procedure, self.schema_name(), took, rows, retries);
+        }
+        result
+    }
+
+    fn schema_name(&self) -> &str {
+        self.options.schema.as_str()
+    }
+
+    /// Asks the server for nothing, over a connection of the pool, and returns how long that took.
+    pub(crate) async fn ping(&self, limit: Duration) -> Result<Duration, CallError> {
+        let begun = Instant::now();
+        let mut borrowed = self.pool.get(Lane::Client, limit).await?;
+        let asked_at = Instant::now();
+        let connection = borrowed.connection()?;
+        connection.in_flight = true;
+        let exchange = async {
+            let stream = connection.client.simple_query("SELECT 1 AS one;").await?;
+            stream.into_results().await
+        };
+        match tokio::time::timeout_at(later(begun, limit), quiet(exchange)).await {
+            Err(_) => Err(borrowed.silent(asked_at)),
+            Ok(Ok(_)) => {
+                connection.in_flight = false;
+                borrowed.heard();
+                Ok(asked_at.elapsed())
+            }
+            Ok(Err(error)) => Err(self.failed(&mut borrowed, error, asked_at)),
+        }
+    }
+
+    /// What a failed request means for its connection.
+    fn failed(
+        &self,
+        borrowed: &mut Borrowed,
+        error: tiberius::error::Error,
+        asked_at: Instant,
+    ) -> CallError {
+        let error = CallError::from_driver(error, true);
+        if let Ok(connection) = borrowed.connection() {
+            connection.in_flight = !error.leaves_connection_usable();
+        }
+        if error.leaves_connection_usable() {
+            borrowed.heard();
+        }
+        borrowed.condemn(Closed::Broken);
+        if error.says_moved() {
+            borrowed.moved(asked_at);
+        }
+        error
     }
 
     async fn execute_once(
@@ -208,27 +295,14 @@ impl Database {
         let connection = borrowed.connection()?;
         connection.in_flight = true;
         let command = call.command(&self.schema);
-        match ask(command, &mut connection.client, limit, ends_at).await {
+        match quiet(ask(command, &mut connection.client, limit, ends_at)).await {
             None => Err(borrowed.silent(asked_at)),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
                 borrowed.heard();
-                Ok(ResultSets {
-                    procedure: call.procedure,
-                    sets: sets.into_iter(),
-                })
+                Ok(ResultSets::new(call.procedure, sets))
             }
-            Some(Err(error)) => {
-                let error = CallError::from_driver(error, true);
-                connection.in_flight = !error.leaves_connection_usable();
-                if error.leaves_connection_usable() {
-                    borrowed.heard();
-                }
-                if error.says_moved() {
-                    borrowed.moved(asked_at);
-                }
-                Err(error)
-            }
+            Some(Err(error)) => Err(self.failed(&mut borrowed, error, asked_at)),
         }
     }
 
@@ -242,14 +316,11 @@ impl Database {
     ) -> Result<ResultSets, CallError> {
         connection.in_flight = true;
         let command = call.command(&self.schema);
-        match ask(command, &mut connection.client, limit, after(limit)).await {
+        match quiet(ask(command, &mut connection.client, limit, after(limit))).await {
             None => Err(CallError::Timeout { after: limit }),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
-                Ok(ResultSets {
-                    procedure: call.procedure,
-                    sets: sets.into_iter(),
-                })
+                Ok(ResultSets::new(call.procedure, sets))
             }
             Some(Err(error)) => Err(CallError::from_driver(error, true)),
         }
@@ -317,118 +388,6 @@ async fn collect(
         next = stream.try_next().await?;
     }
     Ok(sets)
-}
-
-/// The answer to a call: its result sets in order.
-pub(crate) struct ResultSets {
-    procedure: &'static str,
-    sets: std::vec::IntoIter<Vec<Row>>,
-}
-
-impl ResultSets {
-    /// The next result set.
-    pub(crate) fn next_set(&mut self) -> Result<Vec<Record>, CallError> {
-        let rows = self.sets.next().ok_or_else(|| {
-            CallError::Data(format!(
-                "procedure {} returned too few result sets",
-                self.procedure
-            ))
-        })?;
-        let procedure = self.procedure;
-        Ok(rows
-            .into_iter()
-            .map(|row| Record::new(procedure, row))
-            .collect())
-    }
-
-    /// The first row of the next result set, if it has one.
-    pub(crate) fn row_if_any(&mut self) -> Result<Option<Record>, CallError> {
-        Ok(self.next_set()?.into_iter().next())
-    }
-
-    /// The first row of the next result set.
-    pub(crate) fn row(&mut self) -> Result<Record, CallError> {
-        let procedure = self.procedure;
-        self.row_if_any()?.ok_or_else(|| {
-            CallError::Data(format!(
-                "procedure {procedure} returned no row where one is due"
-            ))
-        })
-    }
-}
-
-/// One row; columns are read by name, so a newer procedure may append columns.
-pub(crate) struct Record {
-    procedure: &'static str,
-    row: Row,
-}
-
-impl Record {
-    /// Wraps a row that `procedure` returned.
-    pub(crate) fn new(procedure: &'static str, row: Row) -> Self {
-        Self { procedure, row }
-    }
-
-    fn wrong(&self, column: &str, reason: impl std::fmt::Display) -> CallError {
-        CallError::Data(format!(
-            "column {column} of procedure {}: {reason}",
-            self.procedure
-        ))
-    }
-
-    pub(crate) fn opt_text(&self, column: &'static str) -> Result<Option<&str>, CallError> {
-        self.row
-            .try_get::<&str, _>(column)
-            .map_err(|error| self.wrong(column, error))
-    }
-
-    pub(crate) fn text(&self, column: &'static str) -> Result<&str, CallError> {
-        self.opt_text(column)?
-            .ok_or_else(|| self.wrong(column, "is NULL"))
-    }
-
-    pub(crate) fn opt_int(&self, column: &'static str) -> Result<Option<i64>, CallError> {
-        let value = self
-            .row
-            .get_column_data(column)
-            .map_err(|error| self.wrong(column, error))?;
-        match value {
-            ColumnData::I64(value) => Ok(*value),
-            ColumnData::I32(value) => Ok(value.map(i64::from)),
-            ColumnData::I16(value) => Ok(value.map(i64::from)),
-            ColumnData::U8(value) => Ok(value.map(i64::from)),
-            ColumnData::Bit(value) => Ok(value.map(i64::from)),
-            _ => Err(self.wrong(column, "is not a whole number")),
-        }
-    }
-
-    pub(crate) fn int(&self, column: &'static str) -> Result<i64, CallError> {
-        self.opt_int(column)?
-            .ok_or_else(|| self.wrong(column, "is NULL"))
-    }
-
-    pub(crate) fn opt_guid(&self, column: &'static str) -> Result<Option<Uuid>, CallError> {
-        self.row
-            .try_get::<Uuid, _>(column)
-            .map_err(|error| self.wrong(column, error))
-    }
-
-    pub(crate) fn guid(&self, column: &'static str) -> Result<Uuid, CallError> {
-        self.opt_guid(column)?
-            .ok_or_else(|| self.wrong(column, "is NULL"))
-    }
-
-    pub(crate) fn opt_count(&self, column: &'static str) -> Result<Option<u64>, CallError> {
-        let value = self.opt_int(column)?;
-        value
-            .map(|value| u64::try_from(value).map_err(|_| self.wrong(column, "is negative")))
-            .transpose()
-    }
-
-    pub(crate) fn count(&self, column: &'static str) -> Result<u64, CallError> {
-        self.opt_count(column)?
-            .ok_or_else(|| self.wrong(column, "is NULL"))
-    }
 }
 
 #[cfg(test)]

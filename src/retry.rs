@@ -142,8 +142,12 @@ impl Retry {
         }
     }
 
-    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent.
-    pub(crate) async fn run<T, F, Fut>(self, mut attempt: F) -> Result<T, CallError>
+    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every repetition before it comes.
+    pub(crate) async fn run<T, F, Fut>(
+        self,
+        mut attempt: F,
+        mut notice: impl FnMut(&CallError, Duration),
+    ) -> Result<T, CallError>
     where
         F: FnMut(Attempt) -> Fut,
         Fut: Future<Output = Result<T, CallError>>,
@@ -165,7 +169,7 @@ impl Retry {
             if !self.allows(&error) || Instant::now() + wait >= deadline {
                 return Err(error);
             }
-            tracing::debug!(%error, wait_ms = wait.as_millis() as u64, "repeating a failed call");
+            notice(&error, wait);
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
             after_silence = !matches!(error, CallError::Server { .. });
@@ -182,14 +186,22 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     async fn attempts(retry: Retry, error: fn() -> CallError) -> u32 {
-        let count = Cell::new(0);
+        let (count, repeated) = (Cell::new(0), Cell::new(0));
         let result: Result<(), _> = retry
-            .run(|_| {
-                count.set(count.get() + 1);
-                async move { Err(error()) }
-            })
+            .run(
+                |_| {
+                    count.set(count.get() + 1);
+                    async move { Err(error()) }
+                },
+                |_, _| repeated.set(repeated.get() + 1),
+            )
             .await;
         assert!(result.is_err());
+        assert_eq!(
+            repeated.get() + 1,
+            count.get(),
+            "all but the first are told"
+        );
         count.get()
     }
 
@@ -198,15 +210,18 @@ mod tests {
         let limits = RefCell::new(Vec::new());
         let start = Instant::now();
         let result: Result<(), _> = retry
-            .run(|attempt| {
-                limits.borrow_mut().push(attempt.limit);
-                assert_eq!(attempt.after_silence, limits.borrow().len() > 1);
-                async move {
-                    let after = attempt.limit.unwrap_or(30 * SECOND);
-                    tokio::time::sleep(after).await;
-                    Err(CallError::Timeout { after })
-                }
-            })
+            .run(
+                |attempt| {
+                    limits.borrow_mut().push(attempt.limit);
+                    assert_eq!(attempt.after_silence, limits.borrow().len() > 1);
+                    async move {
+                        let after = attempt.limit.unwrap_or(30 * SECOND);
+                        tokio::time::sleep(after).await;
+                        Err(CallError::Timeout { after })
+                    }
+                },
+                |_, _| {},
+            )
             .await;
         assert!(result.is_err());
         (limits.into_inner(), start.elapsed())

@@ -29,6 +29,8 @@ const SEVERITY_RESOURCES: u8 = 17;
 pub(crate) const SEVERITY_FATAL: u8 = 20;
 /// The numbers that our procedures raise, as `docs/errors.md` lists them. All are permanent.
 const OURS: std::ops::RangeInclusive<u32> = 51_000..=51_099;
+/// Ours: the lock token of a turn or of an activity is not, or no longer, good.
+const LEASE_LOST: [u32; 2] = [51_003, 51_004];
 /// Ours: a procedure was called inside a transaction.
 pub(crate) const CALLED_IN_TRANSACTION: u32 = 51_000;
 /// The login was refused.
@@ -70,6 +72,16 @@ pub fn classify_settling(number: u32) -> ErrorClass {
     } else {
         ErrorClass::Retryable
     }
+}
+
+/// True for the numbers that our own procedures raise.
+pub(crate) fn is_ours(number: u32) -> bool {
+    OURS.contains(&number)
+}
+
+/// True when the database says that the caller no longer holds what it works on.
+pub(crate) fn says_lease_lost(number: u32) -> bool {
+    LEASE_LOST.contains(&number)
 }
 
 /// True when the connection that got this error talks to a server that no longer serves the

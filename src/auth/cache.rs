@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::{AccessToken, TokenError, TokenSource};
+use crate::observe::events;
 
 /// The next token is asked for when the present one is this close to its end.
 const REFRESH_BEFORE: Duration = Duration::from_secs(5 * 60);
@@ -100,12 +102,20 @@ impl TokenCache {
         state.pending = Some(receiver.clone());
         let this = self.clone();
         tokio::spawn(async move {
+            let begun = Instant::now();
             let result = match tokio::time::timeout(LIMIT, this.source.token()).await {
                 Ok(result) => result,
                 Err(_) => Err(TokenError::passing(format!(
                     "the token source gave no answer within {LIMIT:?}"
                 ))),
             };
+            match &result {
+                Ok(token) => {
+                    let lasts = token.expires_at.duration_since(SystemTime::now());
+                    events::token_refreshed(begun.elapsed(), lasts.unwrap_or_default());
+                }
+                Err(error) => events::token_failed(begun.elapsed(), error),
+            }
             let mut state = this.state();
             state.pending = None;
             if let Ok(token) = &result {
@@ -150,11 +160,8 @@ async fn refresh(cache: Weak<TokenCache>, mut wait: Duration) {
             }
             cache.ask(&mut state)
         };
-        if let Ok(answer) = answer.wait_for(Option::is_some).await
-            && let Some(Err(error)) = answer.as_ref()
-        {
-            tracing::warn!(%error, "the next access token is not there yet; the present one serves");
-        }
+        // A failure was logged by the request; the present token goes on serving.
+        drop(answer.wait_for(Option::is_some).await);
         wait = PAUSE;
     }
 }

@@ -3,6 +3,7 @@
 mod race;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tiberius::error::Error as Driver;
@@ -12,6 +13,7 @@ use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
 use crate::connect_error::{ConnectError, DialError};
 use crate::error::LOGIN_FAILED;
+use crate::observe::quiet;
 use crate::options::{Encrypt, Options, server_name};
 use race::Racer;
 
@@ -26,6 +28,8 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// caller that goes away in between leaves it set, and the pool then throws the connection
 /// away: the driver can neither cancel the request nor skip its answer.
 pub(crate) struct Connection {
+    /// Tells the connections of this process apart in what is logged.
+    pub(crate) id: u64,
     pub(crate) client: Client<Compat<TcpStream>>,
     pub(crate) in_flight: bool,
     /// A second handle on the socket, to see whether the server has hung up.
@@ -185,8 +189,10 @@ impl Dialer {
         let std_tcp = tcp.into_std()?;
         let socket = std_tcp.try_clone()?;
         let tcp = TcpStream::from_std(std_tcp)?;
-        let client = Client::connect(config, tcp.compat_write()).await?;
+        let client = quiet(Client::connect(config, tcp.compat_write())).await?;
+        static LAST_ID: AtomicU64 = AtomicU64::new(0);
         Ok(Connection {
+            id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             client,
             in_flight: false,
             socket,

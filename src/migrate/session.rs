@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::deadline::Deadline;
 use crate::dial::Connection;
 use crate::error::CallError;
+use crate::observe::quiet;
 use crate::procedure::Record;
 use crate::schema_name::SchemaName;
 
@@ -67,7 +68,7 @@ impl<'a> Session<'a> {
             let stream = self.connection.client.simple_query(text).await?;
             stream.into_results().await
         };
-        let result = match tokio::time::timeout(limit, exchange).await {
+        let result = match tokio::time::timeout(limit, quiet(exchange)).await {
             Ok(result) => result.map_err(|error| CallError::from_driver(error, true)),
             Err(_) => Err(CallError::Timeout { after: limit }),
         };

@@ -16,6 +16,7 @@ use crate::Error;
 use crate::deadline::Deadline;
 use crate::error::CallError;
 use crate::migrate::{self, Failure, MigrateError, Task};
+use crate::observe::quiet;
 use crate::pool::Lane;
 use crate::procedure::{Call, millis};
 use crate::provider::{MssqlProvider, named};
@@ -163,7 +164,7 @@ impl Operator {
             let stream = connection.client.simple_query(text).await?;
             stream.into_results().await
         };
-        match tokio::time::timeout(limit, exchange).await {
+        match tokio::time::timeout(limit, quiet(exchange)).await {
             Err(_) => Err(borrowed.silent(asked_at)),
             Ok(Ok(sets)) => {
                 connection.in_flight = false;

@@ -7,6 +7,7 @@ use super::key::Key;
 
 const EXPECTED_HOST: &str =
     "a host name or an address, with the port after a comma: server=tcp:host,1433";
+const EXPECTED_BARE_HOST: &str = "a host name or an address, without port and protocol";
 const EXPECTED_URL_HOST: &str =
     "a host name or an address, with the port after a colon: sqlserver://host:1433/database";
 
@@ -47,7 +48,7 @@ impl Address {
             None => host,
         };
         Ok(Self {
-            host: check_host(bare).ok_or_else(|| invalid(EXPECTED_HOST))?,
+            host: readable_host(bare).ok_or_else(|| invalid(EXPECTED_HOST))?,
             port: port.map(read_port).transpose()?,
         })
     }
@@ -78,7 +79,7 @@ impl Address {
         Ok(Self {
             host: match host {
                 "" => String::new(),
-                host => check_host(host).ok_or_else(refuse)?,
+                host => readable_host(host).ok_or_else(refuse)?,
             },
             port: port.map(read_port).transpose()?,
         })
@@ -94,9 +95,14 @@ pub(super) fn read_port(text: &str) -> Result<u16, OptionsError> {
     })
 }
 
+/// The host that the builder names.
+pub(super) fn check_host(host: &str) -> Result<String, OptionsError> {
+    readable_host(host).ok_or_else(|| invalid(EXPECTED_BARE_HOST))
+}
+
 /// The host, if names and addresses are written so. Nothing else is ever looked up, because it
 /// may be a part of a password.
-fn check_host(host: &str) -> Option<String> {
+fn readable_host(host: &str) -> Option<String> {
     if matches!(host, "." | "(local)") {
         return Some("localhost".to_owned());
     }

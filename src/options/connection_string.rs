@@ -1,5 +1,6 @@
 //! Reads ADO.NET and URL connection strings into one form, refusing what it does not know.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::OptionsError;
@@ -23,9 +24,11 @@ pub enum Encrypt {
     Plaintext,
 }
 
-/// A connection string, taken apart. `Debug` is not implemented: it holds a password.
+/// What a connection string, or the builder in its place, says. `Debug` is not implemented: it holds a
+/// password.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConnectionString {
+    /// Empty when none is named.
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
     pub(crate) database: Option<String>,
@@ -33,9 +36,9 @@ pub(crate) struct ConnectionString {
     pub(crate) password: Option<String>,
     /// The identity of Azure that logs in, if one does.
     pub(crate) azure: Option<Azure>,
-    pub(crate) encrypt: Encrypt,
-    pub(crate) trust_server_certificate: bool,
-    pub(crate) trust_ca_file: Option<String>,
+    pub(crate) encrypt: Option<Encrypt>,
+    pub(crate) trust_server_certificate: Option<bool>,
+    pub(crate) trust_ca_file: Option<PathBuf>,
     pub(crate) host_name_in_certificate: Option<String>,
     pub(crate) application_name: Option<String>,
     pub(crate) workstation_id: Option<String>,
@@ -48,13 +51,11 @@ pub(crate) struct ConnectionString {
 }
 
 impl ConnectionString {
-    /// Reads either form; a text with `://` in it is a URL.
+    /// Reads either form; a text with `://` in it is a URL. Whether a server is named is for the caller
+    /// to check, because the builder may name it.
     pub(crate) fn parse(text: &str) -> Result<Self, OptionsError> {
         let mut parsed = Self::default();
         let text = text.trim();
-        if text.is_empty() {
-            return Err(OptionsError::MissingServer);
-        }
         let begins_with = |word: &str| {
             text.get(..word.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(word))
@@ -67,10 +68,39 @@ impl ConnectionString {
             Some((scheme, rest)) if is_scheme(scheme) => parsed.read_url(scheme, rest)?,
             _ => parsed.read_pairs(&ado::split(text)?, &mut Vec::new())?,
         }
-        if parsed.host.is_empty() {
-            return Err(OptionsError::MissingServer);
-        }
         Ok(parsed)
+    }
+
+    /// The same, where `other` does not say otherwise.
+    pub(crate) fn under(self, other: Self) -> Self {
+        Self {
+            host: if other.host.is_empty() {
+                self.host
+            } else {
+                other.host
+            },
+            port: other.port.or(self.port),
+            database: other.database.or(self.database),
+            user: other.user.or(self.user),
+            password: other.password.or(self.password),
+            azure: other.azure.or(self.azure),
+            encrypt: other.encrypt.or(self.encrypt),
+            trust_server_certificate: other
+                .trust_server_certificate
+                .or(self.trust_server_certificate),
+            trust_ca_file: other.trust_ca_file.or(self.trust_ca_file),
+            host_name_in_certificate: other
+                .host_name_in_certificate
+                .or(self.host_name_in_certificate),
+            application_name: other.application_name.or(self.application_name),
+            workstation_id: other.workstation_id.or(self.workstation_id),
+            connect_timeout: other.connect_timeout.or(self.connect_timeout),
+            command_timeout: other.command_timeout.or(self.command_timeout),
+            max_lifetime: other.max_lifetime.or(self.max_lifetime),
+            packet_size: other.packet_size.or(self.packet_size),
+            pool_max: other.pool_max.or(self.pool_max),
+            pool_min: other.pool_min.or(self.pool_min),
+        }
     }
 
     fn read_url(&mut self, scheme: &str, rest: &str) -> Result<(), OptionsError> {
@@ -134,9 +164,11 @@ impl ConnectionString {
             Key::User => self.user = text(),
             Key::Password => self.password = text(),
             Key::Authentication => self.azure = login::authentication(value)?,
-            Key::Encrypt => self.encrypt = encrypt(value)?,
-            Key::TrustServerCertificate => self.trust_server_certificate = flag(key, value)?,
-            Key::TrustServerCertificateCa => self.trust_ca_file = text(),
+            Key::Encrypt => self.encrypt = Some(encrypt(value)?),
+            Key::TrustServerCertificate => {
+                self.trust_server_certificate = Some(flag(key, value)?);
+            }
+            Key::TrustServerCertificateCa => self.trust_ca_file = Some(value.into()),
             Key::HostNameInCertificate => self.host_name_in_certificate = text(),
             Key::ApplicationName => self.application_name = text(),
             Key::WorkstationId => self.workstation_id = text(),

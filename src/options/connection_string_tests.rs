@@ -25,8 +25,8 @@ fn ado_net_string_of_the_azure_portal_is_read() {
     assert_eq!(c.database.as_deref(), Some("shop"));
     assert_eq!(c.user.as_deref(), Some("app"));
     assert_eq!(c.password.as_deref(), Some("p;w}d"));
-    assert_eq!(c.encrypt, Encrypt::Required);
-    assert!(!c.trust_server_certificate);
+    assert_eq!(c.encrypt, Some(Encrypt::Required));
+    assert_eq!(c.trust_server_certificate, Some(false));
     assert_eq!(c.connect_timeout, Some(Duration::from_secs(30)));
 }
 
@@ -40,8 +40,8 @@ fn url_is_read_with_encoded_parts() {
     assert_eq!(c.user.as_deref(), Some("app"));
     assert_eq!(c.password.as_deref(), Some("p@ss:wörd"));
     assert_eq!(c.database.as_deref(), Some("my shop"));
-    assert_eq!(c.encrypt, Encrypt::LoginOnly);
-    assert!(c.trust_server_certificate);
+    assert_eq!(c.encrypt, Some(Encrypt::LoginOnly));
+    assert_eq!(c.trust_server_certificate, Some(true));
     assert_eq!(c.application_name.as_deref(), Some("orders"));
 }
 
@@ -126,11 +126,15 @@ fn local_names_mean_localhost() {
 
 #[test]
 fn encryption_is_on_unless_switched_off() {
-    assert_eq!(parse("server=h").encrypt, Encrypt::Required);
-    assert_eq!(parse("server=h;encrypt=strict").encrypt, Encrypt::Strict);
+    assert_eq!(parse("server=h").encrypt, None);
+    assert_eq!(Encrypt::default(), Encrypt::Required);
+    assert_eq!(
+        parse("server=h;encrypt=strict").encrypt,
+        Some(Encrypt::Strict)
+    );
     assert_eq!(
         parse("server=h;encrypt=optional").encrypt,
-        Encrypt::LoginOnly
+        Some(Encrypt::LoginOnly)
     );
 }
 
@@ -220,9 +224,6 @@ fn forms_of_other_drivers_get_a_hint() {
 
 #[test]
 fn malformed_values_are_refused() {
-    assert!(refusal("").contains("no server"));
-    assert!(refusal("database=x").contains("no server"));
-    assert!(refusal("sqlserver:///db").contains("no server"));
     assert!(refusal("server=h,notaport").contains("port"));
     assert!(refusal("server=h,0").contains("port"));
     assert!(refusal("server=h;encrypt=maybe").contains("true, strict or false"));

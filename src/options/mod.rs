@@ -7,6 +7,7 @@ mod connection_string;
 mod error;
 mod key;
 mod login;
+mod resolve;
 mod url;
 
 pub use builder::MssqlProviderBuilder;
@@ -26,6 +27,7 @@ pub const DEFAULT_SCHEMA: &str = "duroxide";
 
 /// What a provider does with the schema when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum MigrationPolicy {
     /// Install or upgrade what is missing. Needs the right to create objects.
     #[default]
@@ -37,6 +39,7 @@ pub enum MigrationPolicy {
 
 /// How a fetch waits for work when there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Polling {
     /// Return at once; the runtime sleeps between its fetches.
     Short,
@@ -95,6 +98,10 @@ pub(crate) struct Options {
     pub(crate) polling: Polling,
     pub(crate) wait_for_work: bool,
     pub(crate) history_cache_bytes: usize,
+    /// A call that takes longer is told.
+    pub(crate) slow_call_limit: Duration,
+    /// A wait for a connection that takes longer is told.
+    pub(crate) pool_wait_limit: Duration,
     /// Asked instead of the system.
     pub(crate) lookup: Option<Lookup>,
 }

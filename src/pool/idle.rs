@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::dial::Connection;
+use super::live::Live;
+use crate::observe::events::Closed;
 
 /// A connection and what is known of it.
-pub(super) struct Pooled<C = Connection> {
+pub(super) struct Pooled<C = Live> {
     pub(super) connection: C,
     /// When it was opened.
     opened_at: Instant,
@@ -32,17 +33,13 @@ impl<C> Pooled<C> {
 pub(super) trait Visible {
     /// The server has hung up.
     fn is_closed(&self) -> bool;
-}
-
-impl Visible for Connection {
-    fn is_closed(&self) -> bool {
-        Self::is_closed(self)
-    }
+    /// It will be closed for this reason.
+    fn condemn(&mut self, reason: Closed);
 }
 
 /// Idle connections, the last used at the back: it is taken first, so that the others grow old
 /// and go.
-pub(super) struct Idle<C = Connection> {
+pub(super) struct Idle<C = Live> {
     connections: Vec<Pooled<C>>,
     max_lifetime: Duration,
     /// Connections that were opened before this lead to a server that lost the database.
@@ -65,25 +62,37 @@ impl<C: Visible> Idle<C> {
         self.connections.len()
     }
 
-    fn is_trusted(&self, pooled: &Pooled<C>) -> bool {
-        self.moved_at.is_none_or(|at| pooled.opened_at > at)
-            && self.silent_at.is_none_or(|at| pooled.heard_at > at)
-            && pooled.opened_at.elapsed() < self.max_lifetime
+    /// Why a connection is not used again; `None` when it can be trusted.
+    fn doubt(&self, pooled: &Pooled<C>) -> Option<Closed> {
+        if self.moved_at.is_some_and(|at| pooled.opened_at <= at) {
+            Some(Closed::Moved)
+        } else if self.silent_at.is_some_and(|at| pooled.heard_at <= at) {
+            Some(Closed::Silent)
+        } else if pooled.opened_at.elapsed() >= self.max_lifetime {
+            Some(Closed::Aged)
+        } else {
+            None
+        }
     }
 
     /// Keeps a connection for the next caller, if it can be trusted.
     pub(super) fn put(&mut self, mut pooled: Pooled<C>) {
-        if self.is_trusted(&pooled) {
-            pooled.idle_since = Instant::now();
-            self.connections.push(pooled);
+        match self.doubt(&pooled) {
+            Some(reason) => pooled.connection.condemn(reason),
+            None => {
+                pooled.idle_since = Instant::now();
+                self.connections.push(pooled);
+            }
         }
     }
 
     /// The connection to use next.
     pub(super) fn take(&mut self) -> Option<Pooled<C>> {
-        while let Some(pooled) = self.connections.pop() {
-            if self.is_trusted(&pooled) && !pooled.connection.is_closed() {
-                return Some(pooled);
+        while let Some(mut pooled) = self.connections.pop() {
+            let hung_up = || pooled.connection.is_closed().then_some(Closed::HungUp);
+            match self.doubt(&pooled).or_else(hung_up) {
+                Some(reason) => pooled.connection.condemn(reason),
+                None => return Some(pooled),
             }
         }
         None
@@ -103,9 +112,16 @@ impl<C: Visible> Idle<C> {
     }
 
     fn distrusted(&mut self) -> Vec<Pooled<C>> {
-        let all = std::mem::take(&mut self.connections);
-        let (kept, dropped) = all.into_iter().partition(|pooled| self.is_trusted(pooled));
-        self.connections = kept;
+        let mut dropped = Vec::new();
+        for mut pooled in std::mem::take(&mut self.connections) {
+            match self.doubt(&pooled) {
+                Some(reason) => {
+                    pooled.connection.condemn(reason);
+                    dropped.push(pooled);
+                }
+                None => self.connections.push(pooled),
+            }
+        }
         dropped
     }
 
@@ -117,7 +133,9 @@ impl<C: Visible> Idle<C> {
             && let Some(first) = self.connections.first()
             && first.idle_since.elapsed() >= idle_timeout
         {
-            expired.push(self.connections.remove(0));
+            let mut idle = self.connections.remove(0);
+            idle.connection.condemn(Closed::Idle);
+            expired.push(idle);
         }
         expired
     }
@@ -127,11 +145,19 @@ impl<C: Visible> Idle<C> {
 mod tests {
     use super::*;
 
-    struct Fake(&'static str);
+    struct Fake(&'static str, Option<Closed>);
     impl Visible for Fake {
         fn is_closed(&self) -> bool {
             self.0 == "closed"
         }
+        fn condemn(&mut self, reason: Closed) {
+            self.1 = Some(reason);
+        }
+    }
+
+    fn reasons(dropped: Vec<Pooled<Fake>>) -> Vec<Closed> {
+        let reasons = dropped.iter().filter_map(|pooled| pooled.connection.1);
+        reasons.collect()
     }
 
     const HOUR: Duration = Duration::from_secs(3600);
@@ -143,9 +169,9 @@ mod tests {
 
     async fn two() -> Idle<Fake> {
         let mut idle = Idle::new(HOUR);
-        idle.put(Pooled::new(Fake("old")));
+        idle.put(Pooled::new(Fake("old", None)));
         tokio::time::advance(MINUTE).await;
-        idle.put(Pooled::new(Fake("new")));
+        idle.put(Pooled::new(Fake("new", None)));
         tokio::time::advance(MINUTE).await;
         idle
     }
@@ -153,7 +179,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn last_used_connection_is_taken_first_and_closed_ones_are_left_out() {
         let mut idle = two().await;
-        idle.put(Pooled::new(Fake("closed")));
+        idle.put(Pooled::new(Fake("closed", None)));
         assert_eq!(names(idle), ["new", "old"]);
     }
 
@@ -163,8 +189,9 @@ mod tests {
         let mut idle = two().await;
         let asked_at = Instant::now();
         tokio::time::advance(MINUTE).await;
-        idle.put(Pooled::new(Fake("after")));
-        assert_eq!(idle.distrust_opened_before(asked_at).len(), 2);
+        idle.put(Pooled::new(Fake("after", None)));
+        let dropped = idle.distrust_opened_before(asked_at);
+        assert_eq!(reasons(dropped), [Closed::Moved; 2]);
         assert_eq!(names(idle), ["after"]);
     }
 
@@ -176,7 +203,7 @@ mod tests {
         let mut answering = idle.take().unwrap();
         answering.heard_at = Instant::now();
         idle.put(answering);
-        assert_eq!(idle.distrust_silent(asked_at).len(), 1);
+        assert_eq!(reasons(idle.distrust_silent(asked_at)), [Closed::Silent]);
         assert_eq!(names(idle), ["new"]);
     }
 
@@ -192,9 +219,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn idle_connections_expire_down_to_the_minimum() {
         let mut idle = two().await;
-        assert_eq!(idle.expire(2 * MINUTE, 1).len(), 1);
-        assert_eq!(idle.expire(2 * MINUTE, 1).len(), 0);
+        assert_eq!(reasons(idle.expire(2 * MINUTE, 1)), [Closed::Idle]);
+        assert_eq!(reasons(idle.expire(2 * MINUTE, 1)), []);
         tokio::time::advance(HOUR).await;
-        assert_eq!(idle.expire(Duration::MAX, 1).len(), 1, "too old");
+        assert_eq!(reasons(idle.expire(Duration::MAX, 1)), [Closed::Aged]);
     }
 }

@@ -17,6 +17,17 @@ pub(crate) enum Lane {
     Client,
 }
 
+impl Lane {
+    /// As metrics and events name it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Settle => "settle",
+            Self::Dispatch => "dispatch",
+            Self::Client => "client",
+        }
+    }
+}
+
 /// The right to one connection, from the moment it is looked for or opened until it is given
 /// back. There are as many places as the pool may have connections.
 pub(crate) struct Place {

@@ -3,20 +3,29 @@
 
 mod idle;
 mod lanes;
+mod live;
+mod opener;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use futures_util::future::poll_immediate;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use crate::connect_error::DialError;
-use crate::dial::{Connection, Dialer};
+use crate::dial::Connection;
 use crate::error::CallError;
+use crate::observe::events::{self, Closed};
+use crate::observe::{metrics, notice_after, quiet};
 use crate::options::Options;
-use idle::{Idle, Pooled};
+use idle::{Idle, Pooled, Visible as _};
 use lanes::Lanes;
 pub(crate) use lanes::{Lane, Place};
+use live::Counts;
+pub(crate) use live::Live;
+pub use live::PoolStatus;
+pub(crate) use opener::Opener;
 
 /// How often idle connections are looked through.
 const HOUSEKEEPING: Duration = Duration::from_secs(30);
@@ -35,28 +44,27 @@ pub(crate) struct Pool {
 
 struct Shared {
     options: Arc<Options>,
-    dialer: Dialer,
+    opener: Opener,
+    counts: Arc<Counts>,
     lanes: Lanes,
     idle: Mutex<Idle>,
     /// A connection came back; whoever waits for one to be opened may take it instead.
     returned: Notify,
-    /// The reason of the last failed attempt to connect, for callers that wait in vain.
-    last_error: Mutex<Option<String>>,
 }
 
 impl Pool {
     /// Takes over the first connection. More are opened beside the work, so that one which takes
     /// long holds nobody up.
-    pub(crate) fn new(options: Arc<Options>, dialer: Dialer, first: Connection) -> Self {
+    pub(crate) fn new(options: Arc<Options>, opener: Opener, first: Connection) -> Self {
         let shared = Arc::new(Shared {
-            dialer,
+            opener,
+            counts: Counts::new(&options),
             lanes: Lanes::new(options.pool_max),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
             returned: Notify::new(),
-            last_error: Mutex::default(),
             options,
         });
-        shared.idle().put(Pooled::new(first));
+        shared.put(Pooled::new(Live::pooled(first, &shared.counts)));
         shared.refill();
         tokio::spawn(keep_house(Arc::downgrade(&shared)));
         Self { shared }
@@ -64,10 +72,34 @@ impl Pool {
 
     /// Borrows a connection within `limit`, and within the limit that is set for all callers.
     pub(crate) async fn get(&self, lane: Lane, limit: Duration) -> Result<Borrowed, CallError> {
-        let limit = limit.min(self.shared.options.acquire_timeout);
-        match tokio::time::timeout(limit, self.shared.get(lane)).await {
-            Ok(result) => result,
-            Err(_) => Err(self.shared.timed_out(limit)),
+        let shared = &self.shared;
+        let begun = Instant::now();
+        let mut got = std::pin::pin!(shared.get(lane));
+        let result = match poll_immediate(got.as_mut()).await {
+            Some(result) => result,
+            None => {
+                let _waiting = shared.counts.wait();
+                let limit = limit.min(shared.options.acquire_timeout);
+                let got = tokio::time::timeout(limit, got);
+                let patience = shared.options.pool_wait_limit;
+                let got = notice_after(patience, got, || shared.note_wait(lane, patience)).await;
+                got.unwrap_or_else(|_| Err(shared.timed_out(limit)))
+            }
+        };
+        metrics::pool_wait(lane.as_str(), begun.elapsed());
+        result
+    }
+
+    /// How many connections there are, and who waits for one.
+    pub(crate) fn status(&self) -> PoolStatus {
+        let Shared {
+            options, counts, ..
+        } = &*self.shared;
+        PoolStatus {
+            max: options.pool_max,
+            open: counts.open(),
+            idle: self.shared.idle().len() as u32,
+            waiting: counts.waiting(),
         }
     }
 
@@ -94,8 +126,9 @@ impl Pool {
 
     /// Opens a connection that is the caller's own. It has no place among the others, and never
     /// comes back to them.
-    pub(crate) async fn open_own(&self) -> Result<Connection, CallError> {
-        self.shared.dial().await
+    pub(crate) async fn open_own(&self) -> Result<Live, CallError> {
+        let connection = self.shared.dial().await?;
+        Ok(Live::own(connection, &self.shared.counts))
     }
 }
 
@@ -105,33 +138,58 @@ impl Shared {
     }
 
     async fn dial(&self) -> Result<Connection, CallError> {
-        let dialled = self.dialer.dial(self.options.connect_timeout).await;
-        let result = dialled.map_err(DialError::while_running);
-        let reason = result.as_ref().err().map(ToString::to_string);
-        *self
-            .last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = reason;
-        result
+        let opened = self.opener.open(self.options.connect_timeout).await;
+        opened.map_err(DialError::while_running)
     }
 
     fn timed_out(&self, after: Duration) -> CallError {
-        let last_error = self
-            .last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         CallError::PoolTimeout {
             after,
-            last_error: last_error.clone(),
+            last_error: self.opener.last_error(),
         }
+    }
+
+    /// Tells that a caller has been waiting for long.
+    fn note_wait(&self, lane: Lane, waited: Duration) {
+        let Self {
+            options, counts, ..
+        } = self;
+        let (open, waiting) = (counts.open(), counts.waiting());
+        events::pool_wait(
+            options.schema.as_str(),
+            lane.as_str(),
+            waited,
+            open,
+            waiting,
+        );
+    }
+
+    fn take(&self) -> Option<Pooled> {
+        let mut idle = self.idle();
+        let taken = idle.take();
+        self.counts.gauges.idle(idle.len() as u32);
+        taken
+    }
+
+    fn put(&self, mut pooled: Pooled) {
+        pooled.connection.condemn(Closed::Released);
+        let mut idle = self.idle();
+        idle.put(pooled);
+        self.counts.gauges.idle(idle.len() as u32);
+    }
+
+    /// Closes connections that were taken out of the idle ones, outside of their lock.
+    fn close(&self, dropped: Vec<Pooled>) {
+        drop(dropped);
+        let idle = self.idle().len();
+        self.counts.gauges.idle(idle as u32);
     }
 
     async fn get(self: &Arc<Self>, lane: Lane) -> Result<Borrowed, CallError> {
         let Some(place) = self.lanes.place(lane).await else {
             return Err(self.timed_out(Duration::ZERO));
         };
-        let pooled = self.idle().take();
-        if let Some(pooled) = pooled {
+        if let Some(pooled) = self.take() {
             return Ok(self.lend(pooled, place));
         }
         let mut opened = self.open_in_task(place);
@@ -152,11 +210,12 @@ impl Shared {
     /// An idle connection for a caller whose own is still being opened.
     fn second_choice(self: &Arc<Self>, lane: Lane) -> Option<Borrowed> {
         let place = self.lanes.second_place(lane)?;
-        let pooled = self.idle().take()?;
+        let pooled = self.take()?;
         Some(self.lend(pooled, place))
     }
 
-    fn lend(self: &Arc<Self>, pooled: Pooled, place: Place) -> Borrowed {
+    fn lend(self: &Arc<Self>, mut pooled: Pooled, place: Place) -> Borrowed {
+        pooled.connection.condemn(Closed::Abandoned);
         Borrowed {
             pooled: Some(pooled),
             shared: self.clone(),
@@ -177,7 +236,8 @@ impl Shared {
         tokio::spawn(async move {
             let result = shared.dial().await;
             let result = result.map(|opened| {
-                let mut borrowed = shared.lend(Pooled::new(opened), place);
+                let live = Live::pooled(opened, &shared.counts);
+                let mut borrowed = shared.lend(Pooled::new(live), place);
                 borrowed.is_new = true;
                 borrowed
             });
@@ -207,7 +267,7 @@ async fn keep_house(shared: Weak<Shared>) {
         let options = &shared.options;
         let keep = options.pool_min_idle as usize;
         let expired = shared.idle().expire(options.idle_timeout, keep);
-        drop(expired);
+        shared.close(expired);
         shared.refill();
     }
 }
@@ -226,7 +286,7 @@ pub(crate) struct Borrowed {
 
 impl Borrowed {
     /// The connection itself.
-    pub(crate) fn connection(&mut self) -> Result<&mut Connection, CallError> {
+    pub(crate) fn connection(&mut self) -> Result<&mut Live, CallError> {
         match &mut self.pooled {
             Some(pooled) => Ok(&mut pooled.connection),
             None => Err(self.shared.timed_out(Duration::ZERO)),
@@ -246,12 +306,13 @@ impl Borrowed {
         let Ok(connection) = self.connection() else {
             return false;
         };
-        match tokio::time::timeout(PROBE, connection.probe()).await {
+        match tokio::time::timeout(PROBE, quiet(connection.probe())).await {
             Ok(Ok(())) => {
                 self.heard();
                 true
             }
             Ok(Err(error)) => {
+                self.condemn(Closed::Broken);
                 tracing::debug!(%error, "a connection broke before it was used");
                 false
             }
@@ -272,9 +333,10 @@ impl Borrowed {
 
     /// A request of that moment was not answered in time. What has been as quiet since then may be
     /// as dead, so it is not used again; a connection that answered meanwhile is.
-    pub(crate) fn silent(&self, asked_at: Instant) -> CallError {
+    pub(crate) fn silent(&mut self, asked_at: Instant) -> CallError {
+        self.condemn(Closed::Silent);
         let dropped = self.shared.idle().distrust_silent(asked_at);
-        drop(dropped);
+        self.shared.close(dropped);
         CallError::Timeout {
             after: asked_at.elapsed(),
         }
@@ -282,9 +344,17 @@ impl Borrowed {
 
     /// The server said, to a request of that moment, that the database has moved: whatever was
     /// opened before leads to the same place.
-    pub(crate) fn moved(&self, asked_at: Instant) {
+    pub(crate) fn moved(&mut self, asked_at: Instant) {
+        self.condemn(Closed::Moved);
         let dropped = self.shared.idle().distrust_opened_before(asked_at);
-        drop(dropped);
+        self.shared.close(dropped);
+    }
+
+    /// Says why the connection will be closed, if it is.
+    pub(crate) fn condemn(&mut self, reason: Closed) {
+        if let Some(pooled) = &mut self.pooled {
+            pooled.connection.condemn(reason);
+        }
     }
 }
 
@@ -293,7 +363,7 @@ impl Drop for Borrowed {
         if let Some(pooled) = self.pooled.take()
             && !pooled.connection.in_flight
         {
-            self.shared.idle().put(pooled);
+            self.shared.put(pooled);
             self.shared.returned.notify_one();
         }
     }

@@ -12,13 +12,16 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
 use super::token::new_token;
 use crate::error::CallError;
+use crate::observe::{Tally, events};
 use crate::procedure::{Call, Database, Record, ResultSets};
 use crate::retry::Retry;
+use crate::server_errors::says_lease_lost;
 use crate::time::after;
 use crate::wakeup::Wakeups;
 
@@ -105,10 +108,13 @@ impl Claims {
     ) -> Result<Polled<Claimed>, CallError> {
         let (answer, answered) = oneshot::channel();
         let claims = self.clone();
-        self.tasks.spawn(async move {
+        let tally = Tally::current();
+        let task = async move {
+            let claimed = Tally::scope(tally, claims.claim(queue, lease, &filter, call)).await;
             // An answer that nobody waits for is dropped here, and with it the claim.
-            drop(answer.send(claims.claim(queue, lease, &filter, call).await));
-        });
+            drop(answer.send(claimed));
+        };
+        self.tasks.spawn(task.in_current_span());
         answered.await.unwrap_or_else(|_| {
             Err(CallError::Connection {
                 reason: "the task of a fetch ended without an answer".to_owned(),
@@ -135,7 +141,9 @@ impl Claims {
         }
         let token = header.text("lock_token")?.to_owned();
         self.floors.claimed(queue, filter, &header)?;
-        self.leases.begin(&token, queue, asked_at, lease);
+        let instance_id = header.opt_text("instance_id")?.unwrap_or_default();
+        self.leases
+            .begin(&token, queue, instance_id, asked_at, lease);
         let claim = Claim {
             claims: self.clone(),
             queue,
@@ -204,10 +212,25 @@ impl Claims {
         let result = self.database.execute(call).await;
         match &result {
             Ok(_) => self.leases.end(token),
-            Err(error) if !error.is_retryable() => self.leases.end(token),
+            Err(error) if !error.is_retryable() => {
+                self.note_loss(call, token, error);
+                self.leases.end(token);
+            }
             Err(_) => {}
         }
         result
+    }
+
+    /// Tells that the database no longer knows this provider as the holder of a lease.
+    fn note_loss(&self, call: &Call<'_>, token: &str, error: &CallError) {
+        if let Some(number) = error.number()
+            && says_lease_lost(number)
+        {
+            let schema = self.database.options.schema.as_str();
+            let instance_id = self.leases.instance_id(token);
+            let instance_id = instance_id.as_deref();
+            events::lease_lost(call.procedure(), schema, instance_id, token, number);
+        }
     }
 
     /// Runs the call that extends a lease.
@@ -219,7 +242,8 @@ impl Claims {
     ) -> Result<(), CallError> {
         // A repetition extends the lease from a later moment; the first is the safe one.
         let asked_at = Instant::now();
-        self.database.execute(call).await?;
+        let result = self.database.execute(call).await;
+        result.inspect_err(|error| self.note_loss(call, token, error))?;
         self.leases.extend(token, asked_at, extend_for);
         Ok(())
     }
@@ -246,7 +270,7 @@ fn note_orphans(queue: Queue, header: &Record) -> Result<(), CallError> {
     {
         let instance = header.opt_text("orphan_id")?.unwrap_or_default();
         tracing::warn!(
-            instance,
+            instance_id = instance,
             messages,
             "dropped queue messages for an instance that was never started"
         );

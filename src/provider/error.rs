@@ -1,5 +1,6 @@
 //! Why there is no provider.
 
+use crate::connect_error::ConnectionError;
 use crate::migrate::MigrateError;
 use crate::options::OptionsError;
 
@@ -11,9 +12,31 @@ pub enum Error {
     #[error(transparent)]
     Options(#[from] OptionsError),
     /// No usable connection to the server.
-    #[error("{0}")]
-    Connect(String),
+    #[error(transparent)]
+    Connect(#[from] ConnectionError),
     /// The schema could not be installed, verified or removed.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
+}
+
+impl Error {
+    /// The server's error number, when a server refused the connection.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        match self {
+            Self::Connect(error) => error.number(),
+            Self::Options(_) | Self::Migrate(_) => None,
+        }
+    }
+
+    /// Whether the same call may succeed later without anybody changing anything: the server was not
+    /// there, or not ready, or another process was installing. A wrong setting or a schema of another release does not pass.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Connect(error) => error.is_retryable(),
+            Self::Migrate(error) => matches!(error, MigrateError::LockTimeout { .. }),
+            Self::Options(_) => false,
+        }
+    }
 }

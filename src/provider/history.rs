@@ -8,6 +8,7 @@ use super::MssqlProvider;
 use crate::codec;
 use crate::error::CallError;
 use crate::history_cache::{Extent, History, Sent, Whole};
+use crate::observe::metrics;
 use crate::procedure::Call;
 use crate::retry::Retry;
 
@@ -26,6 +27,7 @@ pub(crate) async fn read(
             if let (Some(extent), Some(known)) = (extent, &known)
                 && known.extent().covers(&extent)
             {
+                metrics::history(true);
                 return Ok(Arc::clone(known).into_events());
             }
             Call::dispatch("read", retry)
@@ -98,6 +100,7 @@ async fn ask<'a>(
         let mut sets = provider.database.execute(&call(claimed)).await?;
         let sent = Sent::take(&mut sets)?;
         if let Some(whole) = sent.complete(known.as_ref(), claimed)? {
+            metrics::history(known.is_some());
             if let Whole::Proven(history) = &whole {
                 provider.histories.remember(instance, history.clone());
             }

@@ -17,6 +17,8 @@ pub(crate) enum Queue {
 
 struct Held {
     queue: Queue,
+    /// For those who look at spans and logs.
+    instance_id: String,
     ends_at: Instant,
 }
 
@@ -30,13 +32,25 @@ impl Leases {
     }
 
     /// A lease was won. It is counted from the moment of the request: the server gave it later.
-    pub(crate) fn begin(&self, token: &str, queue: Queue, asked_at: Instant, length: Duration) {
+    pub(crate) fn begin(
+        &self,
+        token: &str,
+        queue: Queue,
+        instance_id: &str,
+        asked_at: Instant,
+        length: Duration,
+    ) {
         let ends_at = later(asked_at, length);
         let mut leases = self.lock();
         let now = Instant::now();
         // Leases that nobody settled end by themselves.
         leases.retain(|_, held| held.ends_at > now);
-        leases.insert(token.to_owned(), Held { queue, ends_at });
+        let held = Held {
+            queue,
+            instance_id: instance_id.to_owned(),
+            ends_at,
+        };
+        leases.insert(token.to_owned(), held);
     }
 
     /// A lease was extended by a request of that moment.
@@ -49,6 +63,12 @@ impl Leases {
     /// The item was acknowledged, given back or lost.
     pub(crate) fn end(&self, token: &str) {
         self.lock().remove(token);
+    }
+
+    /// The instance that a lease is of, if it is known here.
+    pub(crate) fn instance_id(&self, token: &str) -> Option<String> {
+        let leases = self.lock();
+        leases.get(token).map(|held| held.instance_id.clone())
     }
 
     /// What is left of a lease; nothing when it is over, `None` when it is not known here.
@@ -79,7 +99,8 @@ mod tests {
         let leases = Leases::default();
         let asked_at = Instant::now();
         tokio::time::advance(SECOND).await;
-        leases.begin("a", Queue::Work, asked_at, 5 * SECOND);
+        leases.begin("a", Queue::Work, "order", asked_at, 5 * SECOND);
+        assert_eq!(leases.instance_id("a").as_deref(), Some("order"));
         assert_eq!(leases.left("a"), Some(4 * SECOND));
         let asked_at = Instant::now();
         tokio::time::advance(SECOND).await;
@@ -96,9 +117,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn only_leases_that_hold_are_given_back() {
         let leases = Leases::default();
-        leases.begin("over", Queue::Work, Instant::now(), SECOND);
-        leases.begin("held", Queue::Orchestrations, Instant::now(), Duration::MAX);
-        leases.begin("none", Queue::Work, Instant::now(), Duration::ZERO);
+        leases.begin("over", Queue::Work, "", Instant::now(), SECOND);
+        leases.begin(
+            "held",
+            Queue::Orchestrations,
+            "",
+            Instant::now(),
+            Duration::MAX,
+        );
+        leases.begin("none", Queue::Work, "", Instant::now(), Duration::ZERO);
         tokio::time::advance(SECOND).await;
         let held = (Queue::Orchestrations, "held".to_owned());
         assert_eq!(leases.take_all(), [held]);

@@ -1,4 +1,4 @@
-//! The provider: constructors, and one line per trait method.
+//! The provider: how it is made, asked how it is, and ended. `methods` has the trait.
 
 mod build;
 mod claims;
@@ -7,6 +7,7 @@ mod floors;
 pub(crate) mod history;
 mod kv;
 mod leases;
+mod methods;
 mod orchestration;
 mod polling;
 mod sessions;
@@ -16,28 +17,23 @@ mod turn_history;
 mod watcher;
 mod worker;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use duroxide::providers::{
-    DispatcherCapabilityFilter, ExecutionMetadata, OrchestrationItem, Provider, ProviderAdmin,
-    ProviderError, ScheduledActivityIdentifier, SessionFetchConfig, TagFilter, WorkItem,
-};
-use duroxide::{Event, SystemStats};
+use duroxide::providers::ProviderError;
 
 use crate::error::CallError;
 use crate::history_cache::HistoryCache;
 use crate::migrate;
+use crate::observe::{metrics, operation};
 use crate::options::{MssqlProviderBuilder, Options, Polling};
+use crate::pool::PoolStatus;
 use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
 pub use error::Error;
 use watcher::Watcher;
-
-type Answer<T> = Result<T, ProviderError>;
 
 /// Stores duroxide's orchestrations in a schema of a SQL Server or Azure SQL database.
 ///
@@ -85,6 +81,17 @@ impl MssqlProvider {
         Self::builder(url).schema(schema).build().await
     }
 
+    /// Connects with the connection string in `DATABASE_URL`, in the schema that `DUROXIDE_SQL_SCHEMA`
+    /// names. [`MssqlProviderBuilder::from_env`] takes further settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] when `DATABASE_URL` is not set, otherwise as
+    /// [`MssqlProviderBuilder::build`].
+    pub async fn from_env() -> Result<Self, Error> {
+        MssqlProviderBuilder::from_env()?.build().await
+    }
+
     /// Starts from a connection string; every other setting has a default.
     pub fn builder(url: impl Into<String>) -> MssqlProviderBuilder {
         MssqlProviderBuilder::new(url)
@@ -94,6 +101,34 @@ impl MssqlProvider {
     #[must_use]
     pub fn schema_name(&self) -> &str {
         self.database.options.schema.as_str()
+    }
+
+    /// Makes one round trip to the database, over a connection of the pool like a client's, and returns
+    /// how long the server took to answer. For health checks.
+    ///
+    /// ```no_run
+    /// # async fn example(provider: &duroxide_sql::MssqlProvider) {
+    /// use std::time::Duration;
+    ///
+    /// match provider.ping(Duration::from_secs(2)).await {
+    ///     Ok(round_trip) => println!("healthy, {round_trip:?}"),
+    ///     Err(error) => println!("unhealthy: {error}, {:?}", provider.pool_status()),
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When no connection was free, or no answer came, within `timeout`; it is not tried again.
+    pub async fn ping(&self, timeout: Duration) -> Result<Duration, ProviderError> {
+        let operation = operation!(self, "ping");
+        operation.run(self.database.ping(timeout)).await
+    }
+
+    /// How many connections are open and idle now, and how many callers wait for one. Asks nobody.
+    #[must_use]
+    pub fn pool_status(&self) -> PoolStatus {
+        self.database.pool.status()
     }
 
     /// Gives back what this provider still holds, so that other processes can go on with it at
@@ -122,6 +157,7 @@ impl MssqlProvider {
 
     /// Connects, and does that task on the schema.
     pub(crate) async fn connect(options: Options, task: migrate::Task) -> Result<Self, Error> {
+        metrics::describe();
         let options = Arc::new(options);
         let pool = startup::open(&options, task).await?;
         let identity = format!(
@@ -168,190 +204,15 @@ impl MssqlProvider {
     }
 }
 
+/// Names the operation in an error that leaves the crate.
+pub(crate) fn named<T>(operation: &str, result: Result<T, CallError>) -> Result<T, ProviderError> {
+    result.map_err(|error| error.into_provider_error(operation))
+}
+
 impl fmt::Debug for MssqlProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MssqlProvider")
             .field("options", &self.database.options)
             .finish_non_exhaustive()
-    }
-}
-
-/// Names the operation in an error that leaves the crate.
-pub(crate) fn named<T>(operation: &str, result: Result<T, CallError>) -> Answer<T> {
-    result.map_err(|error| error.into_provider_error(operation))
-}
-
-#[async_trait::async_trait]
-impl Provider for MssqlProvider {
-    fn name(&self) -> &str {
-        "duroxide-sql"
-    }
-
-    fn version(&self) -> &str {
-        env!("CARGO_PKG_VERSION")
-    }
-
-    fn as_management_capability(&self) -> Option<&dyn ProviderAdmin> {
-        Some(self)
-    }
-
-    async fn fetch_orchestration_item(
-        &self,
-        lock_timeout: Duration,
-        poll_timeout: Duration,
-        filter: Option<&DispatcherCapabilityFilter>,
-    ) -> Answer<Option<(OrchestrationItem, String, u32)>> {
-        let result = orchestration::fetch(self, lock_timeout, poll_timeout, filter).await;
-        named("fetch_orchestration_item", result)
-    }
-
-    async fn ack_orchestration_item(
-        &self,
-        lock_token: &str,
-        execution_id: u64,
-        history_delta: Vec<Event>,
-        worker_items: Vec<WorkItem>,
-        orchestrator_items: Vec<WorkItem>,
-        metadata: ExecutionMetadata,
-        cancelled_activities: Vec<ScheduledActivityIdentifier>,
-    ) -> Answer<()> {
-        let turn = orchestration::Turn {
-            execution_id,
-            history_delta: &history_delta,
-            worker_items: &worker_items,
-            orchestrator_items: &orchestrator_items,
-            metadata: &metadata,
-            cancelled_activities: &cancelled_activities,
-        };
-        named(
-            "ack_orchestration_item",
-            orchestration::ack(self, lock_token, &turn).await,
-        )
-    }
-
-    async fn abandon_orchestration_item(
-        &self,
-        lock_token: &str,
-        delay: Option<Duration>,
-        ignore_attempt: bool,
-    ) -> Answer<()> {
-        let result = orchestration::abandon(self, lock_token, delay, ignore_attempt).await;
-        named("abandon_orchestration_item", result)
-    }
-
-    async fn renew_orchestration_item_lock(&self, token: &str, extend_for: Duration) -> Answer<()> {
-        let result = orchestration::renew(self, token, extend_for).await;
-        named("renew_orchestration_item_lock", result)
-    }
-
-    async fn enqueue_for_orchestrator(
-        &self,
-        item: WorkItem,
-        delay: Option<Duration>,
-    ) -> Answer<()> {
-        named(
-            "enqueue_for_orchestrator",
-            orchestration::enqueue(self, &item, delay).await,
-        )
-    }
-
-    async fn read(&self, instance: &str) -> Answer<Vec<Event>> {
-        named("read", history::read(self, instance).await)
-    }
-
-    async fn read_with_execution(&self, instance: &str, execution_id: u64) -> Answer<Vec<Event>> {
-        let result = history::read_with_execution(self, instance, execution_id).await;
-        named("read_with_execution", result)
-    }
-
-    async fn append_with_execution(
-        &self,
-        instance: &str,
-        execution_id: u64,
-        new_events: Vec<Event>,
-    ) -> Answer<()> {
-        let result = history::append(self, instance, execution_id, &new_events).await;
-        named("append_with_execution", result)
-    }
-
-    async fn enqueue_for_worker(&self, item: WorkItem) -> Answer<()> {
-        named("enqueue_for_worker", worker::enqueue(self, &item).await)
-    }
-
-    async fn fetch_work_item(
-        &self,
-        lock_timeout: Duration,
-        poll_timeout: Duration,
-        session: Option<&SessionFetchConfig>,
-        tag_filter: &TagFilter,
-    ) -> Answer<Option<(WorkItem, String, u32)>> {
-        let result = worker::fetch(self, lock_timeout, poll_timeout, session, tag_filter).await;
-        named("fetch_work_item", result)
-    }
-
-    async fn ack_work_item(&self, token: &str, completion: Option<WorkItem>) -> Answer<()> {
-        named(
-            "ack_work_item",
-            worker::ack(self, token, completion.as_ref()).await,
-        )
-    }
-
-    async fn renew_work_item_lock(&self, token: &str, extend_for: Duration) -> Answer<()> {
-        named(
-            "renew_work_item_lock",
-            worker::renew(self, token, extend_for).await,
-        )
-    }
-
-    async fn abandon_work_item(
-        &self,
-        token: &str,
-        delay: Option<Duration>,
-        ignore_attempt: bool,
-    ) -> Answer<()> {
-        named(
-            "abandon_work_item",
-            worker::abandon(self, token, delay, ignore_attempt).await,
-        )
-    }
-
-    async fn renew_session_lock(
-        &self,
-        owner_ids: &[&str],
-        extend_for: Duration,
-        idle_timeout: Duration,
-    ) -> Answer<usize> {
-        let result = sessions::renew(self, owner_ids, extend_for, idle_timeout).await;
-        named("renew_session_lock", result)
-    }
-
-    async fn cleanup_orphaned_sessions(&self, idle_timeout: Duration) -> Answer<usize> {
-        named(
-            "cleanup_orphaned_sessions",
-            sessions::cleanup(self, idle_timeout).await,
-        )
-    }
-
-    async fn get_custom_status(
-        &self,
-        instance: &str,
-        last_seen_version: u64,
-    ) -> Answer<Option<(Option<String>, u64)>> {
-        named(
-            "get_custom_status",
-            kv::custom_status(self, instance, last_seen_version).await,
-        )
-    }
-
-    async fn get_kv_value(&self, instance: &str, key: &str) -> Answer<Option<String>> {
-        named("get_kv_value", kv::value(self, instance, key).await)
-    }
-
-    async fn get_kv_all_values(&self, instance: &str) -> Answer<HashMap<String, String>> {
-        named("get_kv_all_values", kv::all_values(self, instance).await)
-    }
-
-    async fn get_instance_stats(&self, instance: &str) -> Answer<Option<SystemStats>> {
-        named("get_instance_stats", kv::stats(self, instance).await)
     }
 }

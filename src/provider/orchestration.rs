@@ -15,6 +15,7 @@ use super::{MssqlProvider, history, polling, turn_history};
 use crate::codec;
 use crate::error::CallError;
 use crate::history_cache::{Sent, Whole};
+use crate::observe::metrics;
 use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
 use crate::wakeup::OrchestrationInterest;
@@ -133,7 +134,7 @@ async fn decode_item(
     }
     let (orchestration_name, version) = name_and_version(header, &history, &messages)?;
     if let Some(error) = &first_error {
-        tracing::warn!(%instance, %error, "stored history or messages cannot be read");
+        tracing::warn!(instance_id = %instance, %error, "stored history or messages cannot be read");
         history.clear();
     }
     Ok(OrchestrationItem {
@@ -158,6 +159,7 @@ async fn whole_history(
     let known = provider.histories.get(instance);
     match sent.complete(known.as_ref(), None)? {
         Some(whole) => {
+            metrics::history(known.is_some());
             if let Whole::Proven(history) = &whole {
                 provider.histories.remember(instance, history.clone());
             }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::deadline::Deadline;
-use crate::dial::{Connection, Dialer};
+use crate::dial::Connection;
 use crate::migrate::{self, Task};
 use crate::options::Options;
-use crate::pool::Pool;
+use crate::pool::{Opener, Pool};
 use crate::time::jittered;
 
 use super::Error;
+use crate::connect_error::ConnectionError;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -26,13 +27,13 @@ struct Failure {
 pub(super) async fn open(options: &Arc<Options>, task: Task) -> Result<Pool, Error> {
     let limit = options.startup_timeout;
     let deadline = Deadline::after(limit);
-    let dialer = Dialer::new(options.clone());
+    let opener = Opener::new(options.clone());
     let mut last: Option<Error> = None;
     let mut pause = PAUSE_FIRST;
     loop {
-        let attempt = attempt(options, &dialer, task, deadline);
+        let attempt = attempt(options, &opener, task, deadline);
         let failure = match tokio::time::timeout_at(deadline.at(), attempt).await {
-            Ok(Ok(first)) => return Ok(Pool::new(options.clone(), dialer, first)),
+            Ok(Ok(first)) => return Ok(Pool::new(options.clone(), opener, first)),
             Ok(Err(failure)) if !failure.is_passing => return Err(failure.error),
             Ok(Err(failure)) => Some(failure.error),
             Err(_) => None,
@@ -59,14 +60,14 @@ pub(super) async fn open(options: &Arc<Options>, task: Task) -> Result<Pool, Err
 
 async fn attempt(
     options: &Options,
-    dialer: &Dialer,
+    opener: &Opener,
     task: Task,
     deadline: Deadline,
 ) -> Result<Connection, Failure> {
     let limit = options.connect_timeout.min(deadline.left());
-    let mut connection = dialer.dial(limit).await.map_err(|failure| Failure {
-        error: Error::Connect(failure.at_start(options)),
+    let mut connection = opener.open(limit).await.map_err(|failure| Failure {
         is_passing: failure.is_passing,
+        error: Error::Connect(failure.at_start(options)),
     })?;
     let done = migrate::run(options, &mut connection, task, deadline).await;
     done.map_err(|failure| Failure {
@@ -79,13 +80,13 @@ async fn attempt(
 fn given_up(options: &Options, last: Option<Error>) -> Error {
     let limit = options.startup_timeout;
     match last {
-        Some(Error::Connect(reason)) => {
-            Error::Connect(format!("{reason}; given up after {limit:?}"))
+        Some(Error::Connect(error)) => {
+            Error::Connect(error.with(format_args!("; given up after {limit:?}")))
         }
         Some(other) => other,
-        None => Error::Connect(format!(
+        None => Error::Connect(ConnectionError::passing(format!(
             "timeout: {} was not ready within {limit:?}",
             options.server()
-        )),
+        ))),
     }
 }

@@ -14,8 +14,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::codec;
-use crate::dial::Connection;
 use crate::error::CallError;
+use crate::observe::quiet;
+use crate::pool::Live;
 use crate::procedure::{Call, Database, Record};
 use crate::retry::Retry;
 use crate::time::jittered;
@@ -122,7 +123,7 @@ impl Drop for Watcher {
 struct Watch {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
-    connection: Option<(Connection, Instant)>,
+    connection: Option<(Live, Instant)>,
     has_warned: bool,
     pause: Duration,
 }
@@ -196,9 +197,9 @@ impl Watch {
     }
 
     /// The connection to wait on, opened when there is none that can be used.
-    async fn connection(&mut self) -> Result<&mut Connection, CallError> {
+    async fn connection(&mut self) -> Result<&mut Live, CallError> {
         let lifetime = self.database.options.max_lifetime;
-        let is_usable = |(connection, opened_at): &(Connection, Instant)| {
+        let is_usable = |(connection, opened_at): &(Live, Instant)| {
             !connection.in_flight && !connection.is_closed() && opened_at.elapsed() < lifetime
         };
         let opened = match self.connection.take().filter(is_usable) {
@@ -216,7 +217,7 @@ impl Watch {
         if !connection.in_flight {
             return;
         }
-        match tokio::time::timeout(CANCEL, connection.client.cancel_query()).await {
+        match tokio::time::timeout(CANCEL, quiet(connection.client.cancel_query())).await {
             Ok(Ok(())) => connection.in_flight = false,
             Ok(Err(_)) | Err(_) => self.connection = None,
         }

@@ -156,7 +156,7 @@ fn expect_read(
 fn unreadable(header: &Record, error: &CallError) -> Result<WorkItem, CallError> {
     let instance = header.text("instance_id")?.to_owned();
     let (execution_id, id) = (header.count("execution_id")?, header.count("activity_id")?);
-    tracing::warn!(%instance, execution_id, id, %error, "an activity cannot be read");
+    tracing::warn!(instance_id = %instance, execution_id, activity_id = id, %error, "an activity cannot be read");
     Ok(WorkItem::ActivityExecute {
         instance,
         execution_id,

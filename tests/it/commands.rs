@@ -158,6 +158,7 @@ const COMMANDS: &[(&str, Run)] = &[
         ".ci/tsql-check migrations/procedures/read.sql",
         By(".ci/run", "step t-sql .ci/tsql-check"),
     ),
+    (".ci/msrv", By(".ci/run", "step msrv .ci/msrv")),
     (
         ".ci/config-check",
         By(".ci/run", "step configuration .ci/config-check"),

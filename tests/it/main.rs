@@ -19,6 +19,8 @@ mod lanes;
 mod logs;
 mod migrations;
 mod mutation;
+mod observability;
+mod package;
 mod payloads;
 mod permissions;
 mod procedures;

@@ -60,7 +60,7 @@ async fn refused_logins_show_no_password() {
             assert_clean(&failure, &url);
         }
     }
-    assert!(log.text().contains("18456"), "the driver logs refusals");
+    assert!(log.text().contains("18456"), "refusals are logged");
     assert_clean(&log.text(), "log");
 }
 

@@ -210,7 +210,10 @@ impl Store {
 
     fn collect(&mut self) {
         let keep = self.keep();
-        while let Some(garbage) = self.garbage.pop_front_if(|g| g.seq <= keep.horizon) {
+        let is_old = |garbage: &Garbage| garbage.seq <= keep.horizon;
+        while self.garbage.front().is_some_and(is_old)
+            && let Some(garbage) = self.garbage.pop_front()
+        {
             let (table, tree, key) = &garbage.at;
             let store = self.tables.get_mut(table);
             if store.is_some_and(|store| store.prune(*tree, key, keep)) {

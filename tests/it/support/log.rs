@@ -4,17 +4,21 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 /// All that was logged.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Catches every event of this thread, the driver's included, until the guard is dropped.
+    /// Catches every event and span of this thread, the driver's included, until the guard is dropped.
     pub fn catch() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            // A span's last line has all its fields.
+            .with_span_events(FmtSpan::CLOSE)
             .with_writer(log.clone())
             .finish();
         (log, tracing::subscriber::set_default(subscriber))

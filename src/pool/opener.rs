@@ -1,0 +1,85 @@
+//! Opens connections, and tells how that goes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::connect_error::DialError;
+use crate::dial::{Connection, Dialer};
+use crate::error::CallError;
+use crate::observe::{events, notice_after};
+use crate::options::Options;
+
+/// An attempt that takes longer than this is told aloud while it goes on.
+const NOTICE: Duration = Duration::from_secs(2);
+
+/// Opens connections to the server that the options name.
+pub(crate) struct Opener {
+    options: Arc<Options>,
+    dialer: Dialer,
+    trouble: Mutex<Trouble>,
+}
+
+/// What has gone wrong since the last connection that was opened.
+#[derive(Default)]
+struct Trouble {
+    failures: u64,
+    /// The reason of the last failed attempt, for callers that wait in vain.
+    last_error: Option<String>,
+}
+
+impl Opener {
+    pub(crate) fn new(options: Arc<Options>) -> Self {
+        Self {
+            dialer: Dialer::new(options.clone()),
+            options,
+            trouble: Mutex::default(),
+        }
+    }
+
+    /// Opens a connection and logs in, within the limit.
+    pub(crate) async fn open(&self, limit: Duration) -> Result<Connection, DialError> {
+        let (server, schema) = (self.options.server(), self.options.schema.as_str());
+        if self.options.trust_server_certificate {
+            events::certificate_unchecked(&server);
+        }
+        let begun = Instant::now();
+        let notice = || events::still_connecting(&server, schema, NOTICE);
+        let dialled = notice_after(NOTICE, Box::pin(self.dialer.dial(limit)), notice).await;
+        match &dialled {
+            Ok(connection) => {
+                events::connection_opened(connection.id, &server, schema, begun.elapsed());
+                let trouble = std::mem::take(&mut *self.trouble());
+                if trouble.failures > 0 {
+                    events::connected_again(&server, schema, trouble.failures);
+                }
+            }
+            Err(failure) => {
+                let error = failure.clone().while_running();
+                let is_news = self.note(&error);
+                events::connection_failed(&server, schema, begun.elapsed(), &error, is_news);
+            }
+        }
+        dialled
+    }
+
+    /// The reason why no connection could be opened lately.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.trouble().last_error.clone()
+    }
+
+    /// Remembers a failure; true when it is another one than before.
+    fn note(&self, error: &CallError) -> bool {
+        let mut trouble = self.trouble();
+        let reason = Some(error.to_string());
+        let is_news = trouble.last_error != reason;
+        trouble.failures += 1;
+        trouble.last_error = reason;
+        is_news
+    }
+
+    fn trouble(&self) -> MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
