@@ -16,6 +16,7 @@ use crate::support::items::{create, fetch};
 use crate::support::log::Log;
 use crate::support::proxy::Fault;
 use crate::support::runtime::PATIENCE;
+use crate::support::wait;
 
 /// In every payload, and in nothing else.
 const WORD: &str = "Xqzkawvjyb";
@@ -80,6 +81,12 @@ async fn no_payload_is_logged_by_a_workflow() {
     let client = Client::new(store.clone());
     let begun = client.start_orchestration("order", "Work", WORD).await;
     begun.expect("the instance starts");
+    // An event that comes before anybody waits for it is dropped.
+    wait::until("the instance waits for its event", || async {
+        let history = store.read("order").await.expect("a history");
+        format!("{history:?}").contains("ExternalSubscribed")
+    })
+    .await;
     let raised = client
         .raise_event("order", "Approval", format!("yes {WORD}"))
         .await;
