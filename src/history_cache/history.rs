@@ -111,7 +111,8 @@ mod tests {
         let at = fresh.parts[0].as_ptr();
         let copied = Arc::clone(&fresh).into_events();
         assert_ne!(copied.as_ptr(), at, "somebody has it still");
-        assert_eq!(fresh.into_events().as_ptr(), at, "nobody else has it");
+        let events = fresh.into_events();
+        assert_eq!(events.as_ptr(), at, "nobody else has it");
         let mut grown = history(1..=3);
         grown.append(history(4..=5));
         let remembered = Arc::new(grown);
