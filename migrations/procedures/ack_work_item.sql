@@ -78,9 +78,12 @@ BEGIN
                       AND  locked_until_ms > @now_ms;
                 END;
                 SET @done = 1;
+                COMMIT TRANSACTION;
+            END
+            ELSE
+            BEGIN
+                ROLLBACK TRANSACTION;
             END;
-
-            COMMIT TRANSACTION;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0

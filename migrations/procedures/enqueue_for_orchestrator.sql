@@ -36,7 +36,14 @@ BEGIN
             EXEC [$(schema)]._post_message
                 @instance_id = @instance_id, @kind = @kind, @payload = @payload, @attempt = @attempt,
                 @posted = @posted OUTPUT, @delay_ms = @delay_ms, @visible_at_ms = @visible_at_ms;
-            COMMIT TRANSACTION;
+            IF @posted = 1
+            BEGIN
+                COMMIT TRANSACTION;
+            END
+            ELSE
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0

@@ -49,11 +49,10 @@ async fn documented_queries_run() {
     let blocks = blocks.filter_map(|rest| rest.split("```").next());
     let queries = blocks.filter(|block| block.trim_start().starts_with("SELECT"));
     let quoted = setup.schema.name().quoted();
-    let mut count = 0;
+    let mut asks_for_blocking = false;
     for text in queries {
-        assert!(text.contains("sys.dm_exec_requests"));
+        asks_for_blocking |= text.contains("sys.dm_exec_requests");
         setup.schema.sql(&text.replace("[orders]", &quoted)).await;
-        count += 1;
     }
-    assert_eq!(count, 1);
+    assert!(asks_for_blocking);
 }
