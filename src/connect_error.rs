@@ -52,6 +52,15 @@ impl ConnectionError {
     pub fn is_retryable(&self) -> bool {
         self.is_retryable
     }
+
+    /// What the driver, the system or the token source said, for those who look for its type.
+    ///
+    /// The message repeats its words, so [`source`](StdError::source) begins with what lies below it: whoever
+    /// prints the whole chain reads nothing twice.
+    #[must_use]
+    pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.source.as_deref()
+    }
 }
 
 impl fmt::Display for ConnectionError {
@@ -62,8 +71,7 @@ impl fmt::Display for ConnectionError {
 
 impl StdError for ConnectionError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        let source = self.source.as_deref()?;
-        Some(source)
+        self.source.as_deref()?.source()
     }
 }
 

@@ -15,11 +15,13 @@ const PASSWORD: &str = "Str0ng.enough";
 
 async fn refusal(builder: MssqlProviderBuilder) -> String {
     let started = builder.connect_timeout(Duration::from_secs(20)).build();
-    let message = started
-        .await
-        .expect_err("a mistake in the settings")
-        .to_string();
+    let error = started.await.expect_err("a mistake in the settings");
+    let message = error.to_string();
     assert!(!message.contains('\n'), "{message}");
+    if matches!(error, duroxide_sql::Error::Connect(_)) {
+        let chain = format!("{:#}", anyhow::Error::from(error));
+        assert_eq!(chain, message, "nothing is said twice");
+    }
     message
 }
 
