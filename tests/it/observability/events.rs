@@ -161,8 +161,11 @@ async fn refused_login_is_told_with_its_number() {
         let error = builder.build().await.expect_err("the login is refused");
         assert_eq!(error.number(), Some(18456));
         assert!(!error.is_retryable());
-        let source = std::error::Error::source(&error).expect("the driver's own error");
-        assert!(source.to_string().contains("Login failed"), "{source}");
+        let duroxide_sql::Error::Connect(error) = error else {
+            panic!("{error}");
+        };
+        let cause = error.cause().expect("the driver's own error");
+        assert!(cause.to_string().contains("Login failed"), "{cause}");
     };
     let failed = told(&trace, "connection failed", attempt).await;
     assert!(failed.get("error").unwrap().contains("18456"), "{failed:?}");
