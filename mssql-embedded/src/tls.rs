@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustls::crypto::ring;
+use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
@@ -39,7 +39,7 @@ impl TlsConfigs {
         let made = rcgen::generate_simple_self_signed(names)?;
         let config = |versions: &[&'static SupportedProtocolVersion]| {
             let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-            ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
                 .with_protocol_versions(versions)?
                 .with_no_client_auth()
                 .with_single_cert(vec![made.cert.der().clone()], PrivateKeyDer::Pkcs8(key))
