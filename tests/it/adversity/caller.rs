@@ -48,6 +48,8 @@ impl From {
 pub struct Caller {
     pub session: Session,
     pub dice: Dice,
+    /// Makes tokens, which no other caller makes.
+    tokens: Dice,
     pub account: Arc<Account>,
     turns: Vec<Turn>,
     work: Vec<Work>,
@@ -63,9 +65,11 @@ fn is_kept(instance: &str) -> bool {
 impl Caller {
     pub fn new(session: Session, seed: u64, account: Arc<Account>) -> Self {
         let (dice, turns, work) = (Dice(seed), Vec::new(), Vec::new());
+        let tokens = Dice(seed << 32);
         Self {
             session,
             dice,
+            tokens,
             account,
             turns,
             work,
@@ -87,6 +91,13 @@ impl Caller {
             n @ 0..4 => format!("h{n}"),
             n => format!("d{n}"),
         }
+    }
+
+    /// The same tokens each time, so that indexes have the same order.
+    fn token(&mut self) -> uuid::Uuid {
+        let mut part = || self.tokens.roll(u64::from(u32::MAX));
+        let (high, low) = (part() << 32 | part(), part() << 32 | part());
+        uuid::Uuid::from_u64_pair(high, low)
     }
 
     fn message(&mut self) -> String {
@@ -152,7 +163,7 @@ impl Caller {
 
     /// Whether a turn was found.
     async fn fetch(&mut self, lease_ms: u64) -> bool {
-        let token = uuid::Uuid::new_v4();
+        let token = self.token();
         let text = format!(
             "fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}{}",
             self.turns_from.take(&mut self.dice)
@@ -275,7 +286,7 @@ impl Caller {
 
     /// Whether an activity was found.
     async fn fetch_work(&mut self, owner: u64, lease_ms: u64) -> bool {
-        let token = uuid::Uuid::new_v4();
+        let token = self.token();
         let text = format!(
             "fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = {lease_ms}, @any_tag = 1, @session_owner = N'w{owner}', @session_timeout_ms = {lease_ms}{}",
             self.work_from.take(&mut self.dice)

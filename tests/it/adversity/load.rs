@@ -12,6 +12,7 @@ use crate::support::checker;
 use crate::support::database::TestSchema;
 use crate::support::session::Session;
 use crate::support::setting::{Setting, Witness};
+use crate::support::wait::until;
 
 const CALLERS: u64 = 16;
 const CALLS: u64 = 40;
@@ -25,17 +26,56 @@ enum Load {
     Deletions,
 }
 
-/// Returns how many turns were refused because their instance had been deleted.
-async fn load(setting: Setting, load: Load) -> u64 {
+/// Who runs when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// All at once, as the machine likes.
+    Free,
+    /// One at a time, by the seed, so that everything can be repeated.
+    InTurns,
+}
+
+/// What came of a load.
+struct Outcome {
+    /// Turns that were refused because their instance had been deleted.
+    refused: u64,
+    /// Messages that were sent.
+    messages: usize,
+    /// What the adversary decided, as far as it remembers.
+    decisions: Vec<String>,
+}
+
+async fn load(setting: Setting, load: Load, order: Order) -> Outcome {
     let server = setting.start();
     let _witness = Witness::of(&server);
     let controls = server.controls();
     let schema = TestSchema::at(server.connection_string());
     schema.provider().await;
     let account = Arc::new(Account::default());
+    let (mut sessions, mut spids) = (Vec::new(), Vec::new());
+    for _ in 0..CALLERS {
+        let mut session = Session::open(&schema).await;
+        let spid = session.number("SELECT CAST(@@SPID AS INT)").await;
+        spids.push(u16::try_from(spid).expect("a session id"));
+        sessions.push(session);
+    }
+    if order == Order::InTurns {
+        until("those who made the schema are gone", || {
+            std::future::ready(controls.sessions().len() == spids.len())
+        })
+        .await;
+        controls.take_turns(&spids);
+    }
     let mut callers = Vec::new();
-    for n in 0..CALLERS {
-        let session = Session::open(&schema).await;
+    for (n, session) in (0..CALLERS).zip(sessions) {
+        if order == Order::InTurns {
+            // One after the other, so that they come in the same order each time.
+            until("those before have come", || {
+                std::future::ready(controls.at_their_turns() as u64 == n)
+            })
+            .await;
+        }
+        let spid = spids[callers.len()];
         let seed = setting.seed * CALLERS + n;
         let mut caller = Caller::new(session, seed, account.clone());
         let controls = controls.clone();
@@ -50,6 +90,7 @@ async fn load(setting: Setting, load: Load) -> u64 {
                     Load::Deletions => caller.churn().await,
                 }
             }
+            controls.leave_turns(spid);
             caller
         }));
     }
@@ -61,6 +102,10 @@ async fn load(setting: Setting, load: Load) -> u64 {
                 .unwrap_or_else(|error| panic!("{setting:?}: {error}")),
         );
     }
+    // Before the account is closed, which asks for many more.
+    let decisions = controls.decisions().into_iter();
+    let decisions = decisions.filter(|decision| decision.session < CALLERS);
+    let decisions = decisions.map(|decision| decision.to_string()).collect();
     // Nobody holds a lease any more, and every delay is over.
     controls.advance(Duration::from_secs(3_600));
     let mut last = last.expect("a caller");
@@ -73,7 +118,11 @@ async fn load(setting: Setting, load: Load) -> u64 {
         load == Load::Deletions || account.messages() > 50,
         "there was a load"
     );
-    account.refused()
+    Outcome {
+        refused: account.refused(),
+        messages: account.messages(),
+        decisions,
+    }
 }
 
 /// Nothing is lost, nothing is done twice, every rule holds, no lock is left and nobody was a
@@ -84,7 +133,7 @@ async fn mixed_load_loses_nothing_and_never_deadlocks() {
     // of delete_instance_bulk went from the index to the row; with an adversary that did not heed ROWLOCK on
     // a table that is joined, renewals of sessions met.
     for setting in Setting::each(0..4, &[76]).map(Setting::with_adversary) {
-        load(setting, Load::Mixed).await;
+        load(setting, Load::Mixed, Order::Free).await;
         println!("{setting:?}: nothing found");
     }
 }
@@ -95,8 +144,24 @@ async fn mixed_load_loses_nothing_and_never_deadlocks() {
 async fn turns_of_deleted_instances_are_refused_under_load() {
     let mut refused = 0;
     for setting in Setting::each(0..4, &[]).map(Setting::with_adversary) {
-        refused += load(setting, Load::Deletions).await;
+        refused += load(setting, Load::Deletions, Order::Free).await.refused;
     }
     println!("{refused} turns were refused after a deletion");
     assert!(refused > 0, "no turn was under way when its instance went");
+}
+
+/// The same load one session at a time: whatever it shows is shown again by its seed. Another run of the seed makes the
+/// same decisions and sends the same messages.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mixed_load_in_turns_is_repeated_by_its_seed() {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
+        let first = load(setting, Load::Mixed, Order::InTurns).await;
+        let again = load(setting, Load::Mixed, Order::InTurns).await;
+        assert!(first.decisions.len() > 1_000, "{}", first.decisions.len());
+        let differs = (first.decisions.iter().zip(&again.decisions)).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "{setting:?}: another decision");
+        assert_eq!(first.decisions.len(), again.decisions.len(), "{setting:?}");
+        assert_eq!(first.messages, again.messages, "{setting:?}");
+        println!("{setting:?}: nothing found, twice the same");
+    }
 }
