@@ -117,7 +117,12 @@ async fn measure(
         result.server = server_cost(&counted, flushes, result.completed);
     }
     let requests = before.1.zip(after.1).map(|(before, after)| after - before);
-    result.round_trips = round_trips(&for_runtime, &for_client, requests, result.completed);
+    result.round_trips = round_trips(
+        (&for_runtime, &for_client),
+        &result.procedures,
+        requests,
+        result.completed,
+    );
     result
 }
 
@@ -163,9 +168,11 @@ pub fn server_cost(counted: &Snapshot, flushes: Option<u64>, completed: u64) -> 
     })
 }
 
+/// A provider answers many reads from its memory, and asks several times for one fetch that waits. What callers
+/// have seen is corrected by what the server counted, where it counts.
 fn round_trips(
-    runtime: &Meter,
-    client: &Meter,
+    (runtime, client): (&Meter, &Meter),
+    counted: &[Procedure],
     requests: Option<u64>,
     completed: u64,
 ) -> Option<RoundTrips> {
@@ -173,15 +180,32 @@ fn round_trips(
     if completed == 0 || work == 0 {
         return None;
     }
-    let polls = client.tally("read").calls + client.tally("get_custom_status").calls;
     let each = |calls: u64| calls as f64 / completed as f64;
+    let on_server = |names: &[&str]| -> Option<u64> {
+        let lines = counted.iter().filter(|line| names.contains(&&*line.name));
+        (!counted.is_empty()).then(|| lines.map(|line| line.calls).sum())
+    };
+    let client_reads = client.tally("read").calls;
+    let polls = client_reads + client.tally("get_custom_status").calls;
+    let reads = runtime.tally("read").calls;
+    let from_memory = on_server(&["read"]).map_or(0, |counted| {
+        (reads + client_reads).saturating_sub(counted).min(reads)
+    });
+    let fetches = ["fetch_orchestration_item", "fetch_work_item"];
+    let found: u64 = fetches
+        .iter()
+        .filter_map(|name| runtime.tally(name).found)
+        .sum();
+    let empty = on_server(&fetches).map_or(runtime.empty_fetches(), |counted| {
+        counted.saturating_sub(found)
+    });
     // Sessions are renewed by the clock, whatever the orchestrations do.
     let renewals = runtime.tally("renew_session_lock").calls
         + runtime.tally("cleanup_orphaned_sessions").calls;
     Some(RoundTrips {
-        work: each(work - renewals + client.productive_calls() - polls),
+        work: each(work - renewals - from_memory + client.productive_calls() - polls),
         client_polls: each(polls),
-        empty_fetches: each(runtime.empty_fetches()),
+        empty_fetches: each(empty),
         requests: requests.map(each),
     })
 }

@@ -96,13 +96,14 @@ fn fact(result: &RunResult, name: &str) -> f64 {
     found.expect("the fact is told").value
 }
 
-/// A one-activity orchestration costs eight calls besides what the client asks while it waits. The engine
-/// counts what they cost it.
+/// A one-activity orchestration costs seven round trips besides what the client asks while it waits: the read before
+/// its activity is answered from memory, but for the first perhaps. The engine counts what they cost it.
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_latency_counts_eight_round_trips() {
+async fn idle_latency_counts_seven_round_trips() {
     let result = play("idle-latency", SqlOptions::default(), &small()).await;
     let trips = result.round_trips.unwrap();
-    assert_eq!(trips.work, 8.0, "{trips:?}");
+    assert!((7.0..7.5).contains(&trips.work), "{trips:?}");
+    assert!(trips.requests.is_some_and(|all| all > trips.work + trips.client_polls));
     let server = result.server.unwrap();
     assert!(
         server.flushes >= 4.0 && server.log_bytes > 1_000.0,

@@ -244,11 +244,11 @@ pub struct Procedure {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoundTrips {
     /// Calls that move an orchestration on: the client's start, fetches that found work, acks, reads by
-    /// activities.
+    /// activities. Reads that the provider answers from memory are left out if the server counts.
     pub work: f64,
     /// Calls by the waiting client.
     pub client_polls: f64,
-    /// Fetches that ended without work.
+    /// Fetches without work: questions to the server if it counts, else fetches that ended empty.
     pub empty_fetches: f64,
     /// All requests that the server, or the proxy, has seen; it includes repeated questions of waiting
     /// fetches, renewals and logins.
