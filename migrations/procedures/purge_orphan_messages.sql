@@ -11,8 +11,8 @@
 -- the operator knows. Each instance is a transaction of its own. What has been started meanwhile, or is
 -- held, is left alone. Returns how many instances and messages were deleted.
 --
--- The search reads one table at a time: a statement over several, or over several messages of an
--- instance, would hold one row while it asks for another, and meet a turn that ends.
+-- The search reads one table at a time, and instances one by one: a statement over several of them may hold one row
+-- while it asks for another, and meets a turn that ends or a deletion.
 CREATE OR ALTER PROCEDURE [$(schema)].purge_orphan_messages
     @older_than_ms BIGINT,
     @limit         BIGINT = NULL
@@ -31,7 +31,7 @@ BEGIN
     END;
 
     DECLARE @before_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @older_than_ms,
-            @instance_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @is_free BIT,
+            @instance_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @is_started BIT, @is_free BIT,
             @deleted BIGINT, @instances BIGINT = 0, @messages BIGINT = 0;
     DECLARE @orphans TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
@@ -39,12 +39,6 @@ BEGIN
     SELECT DISTINCT q.instance_id
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), ROWLOCK)
     WHERE  q.visible_at_ms < @before_ms;
-
-    DELETE o
-    FROM   @orphans AS o
-    WHERE  EXISTS (SELECT 1
-                   FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
-                   WHERE  i.instance_id = o.instance_id);
 
     WHILE @instance_id IS NOT NULL AND @instances < COALESCE(@limit, 1000)
     BEGIN
@@ -55,7 +49,13 @@ BEGIN
         WHERE  o.instance_id > @previous
         ORDER BY o.instance_id;
 
-        IF @instance_id IS NOT NULL
+        -- Most have been started: their turns are not kept waiting.
+        SET @is_started = 0;
+        SELECT @is_started = 1
+        FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+        WHERE  i.instance_id = @instance_id;
+
+        IF @instance_id IS NOT NULL AND @is_started = 0
         BEGIN
             BEGIN TRANSACTION;
 

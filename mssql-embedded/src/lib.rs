@@ -40,7 +40,7 @@ pub use controls::{Controls, Pause, Rule};
 pub use engine::Engine;
 pub use error::SqlError;
 pub use hooks::{Counters, Snapshot, StatementCounters, Traffic, Trigger};
-pub use lock::{LockInfo, LockOwner, LockStatus, Mode, Resource};
+pub use lock::{Deadlock, LockInfo, LockOwner, LockStatus, Mode, Resource};
 pub use server::{Server, ServerBuilder, StartError};
 pub use storage::GhostCleanup;
 pub use tls::Encryption;

@@ -103,7 +103,11 @@ async fn idle_latency_counts_seven_round_trips() {
     let result = play("idle-latency", SqlOptions::default(), &small()).await;
     let trips = result.round_trips.unwrap();
     assert!((7.0..7.5).contains(&trips.work), "{trips:?}");
-    assert!(trips.requests.is_some_and(|all| all > trips.work + trips.client_polls));
+    assert!(
+        trips
+            .requests
+            .is_some_and(|all| all > trips.work + trips.client_polls)
+    );
     let server = result.server.unwrap();
     assert!(
         server.flushes >= 4.0 && server.log_bytes > 1_000.0,

@@ -1,26 +1,53 @@
 //! Finding a cycle of waits and choosing who gives up.
 
 use super::table::{Verdict, Wait};
-use super::{LockManager, LockOwner};
+use super::{LockInfo, LockManager, LockOwner, LockStatus, Resource};
 use crate::fast_map::FastSet;
 
+/// How many deadlocks are remembered, the latest.
+const REMEMBERED: usize = 8;
+
+/// Some who waited for each other.
+#[derive(Clone, Debug)]
+pub struct Deadlock {
+    /// Who had to give up.
+    pub victim: LockOwner,
+    /// What they waited for, and who had it.
+    pub locks: Vec<LockInfo>,
+}
+
 impl LockManager {
+    /// The latest deadlocks, the newest last.
+    pub fn deadlocks(&self) -> impl Iterator<Item = &Deadlock> {
+        self.deadlocks.iter()
+    }
+
     /// The session to sacrifice if `requester`, which has just begun to wait, closed a cycle.
     ///
     /// Every cycle goes through the newest waiter: all edges that its request adds start or end at it.
     /// The lowest priority loses, then the cheapest to undo, then the one that closed the cycle.
-    pub(super) fn deadlock_victim(&self, requester: LockOwner) -> Option<LockOwner> {
+    pub(super) fn deadlock_victim(&mut self, requester: LockOwner) -> Option<LockOwner> {
         let mut cycle = vec![requester];
         let mut visited = FastSet::default();
         if !self.reaches(requester, requester, &mut visited, &mut cycle) {
             return None;
         }
-        cycle.into_iter().min_by_key(|owner| {
+        let victim = cycle.iter().copied().min_by_key(|owner| {
             let (priority, cost) = self
                 .pending(*owner)
                 .map_or((i32::MAX, u64::MAX), |w| (w.priority, w.cost));
             (priority, cost, *owner != requester)
-        })
+        })?;
+        let mut locks = self.list();
+        locks.retain(|lock| cycle.contains(&lock.owner));
+        let awaited = locks.iter().filter(|l| l.status != LockStatus::Grant);
+        let awaited: Vec<Resource> = awaited.map(|l| l.resource.clone()).collect();
+        locks.retain(|lock| awaited.contains(&lock.resource));
+        if self.deadlocks.len() == REMEMBERED {
+            self.deadlocks.pop_front();
+        }
+        self.deadlocks.push_back(Deadlock { victim, locks });
+        Some(victim)
     }
 
     /// The sessions that a waiting session waits for, directly.

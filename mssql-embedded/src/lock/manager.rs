@@ -1,12 +1,13 @@
 //! Granting, queueing and releasing locks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Condvar;
 
 use super::table::{Grant, Grip, Owner, Slot, Span, Verdict, Wait, Waiter, brief_place};
-use super::{LockOwner, Mode, Resource};
+use super::{Deadlock, LockOwner, Mode, Resource};
 use crate::adversary::Turns;
 use crate::fast_map::FastMap;
 
@@ -65,6 +66,7 @@ pub struct LockManager {
     range_grants: usize,
     /// Who is told of waits that are over, with an adversary.
     turns: Option<Arc<Turns>>,
+    pub(super) deadlocks: VecDeque<Deadlock>,
 }
 
 impl LockManager {

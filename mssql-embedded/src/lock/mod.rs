@@ -15,6 +15,7 @@ mod table;
 mod tests;
 mod view;
 
+pub use deadlock::Deadlock;
 pub use manager::{LockManager, Reply, Request, WaitCost};
 pub use mode::{Mode, Strength};
 pub use resource::{Key, LockOwner, Resource};

@@ -82,6 +82,16 @@ impl Resource {
         }
     }
 
+    /// The object that is locked, or whose row, key or page this is.
+    pub fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Object(id) => Some(*id),
+            Self::Page { table, .. } => Some(*table),
+            Self::Key { .. } | Self::KeyEnd { .. } | Self::Row { .. } => self.row_of(),
+            Self::Transaction(_) | Self::Application { .. } => None,
+        }
+    }
+
     /// The page that a key or row lies on. Pages are parts of the key space, so that a page never
     /// splits under a lock: half of a key's bytes, which neighbours share.
     pub fn page(&self) -> Option<Self> {

@@ -131,8 +131,9 @@ async fn load(setting: Setting, load: Load, order: Order) -> Outcome {
 async fn mixed_load_loses_nothing_and_never_deadlocks() {
     // 0: statements without ROWLOCK locked pages, and turns of different instances met on them. 76: the search
     // of delete_instance_bulk went from the index to the row; with an adversary that did not heed ROWLOCK on
-    // a table that is joined, renewals of sessions met.
-    for setting in Setting::each(0..4, &[76]).map(Setting::with_adversary) {
+    // a table that is joined, renewals of sessions met. Seeds 56, 148 and 728 showed, not each time, that a purge of orphans
+    // met deletions when it looked for several instances in one statement.
+    for setting in Setting::each(0..4, &[56, 76, 148, 728]).map(Setting::with_adversary) {
         load(setting, Load::Mixed, Order::Free).await;
         println!("{setting:?}: nothing found");
     }

@@ -71,13 +71,13 @@ pub fn stages() -> Vec<Stage> {
         plain("model", &["adversity::sequences"]).against(0..8),
         plain("failures", &["adversity::failures", "adversity::levels"]),
         plain("orders", &["adversity::orders"]).against(0..8),
-        plain("load", &["adversity::load"]).against(0..4),
+        plain("load", &["adversity::load::mixed"]).against(0..4),
         plain("pairs", &["adversity::pairs"]).against(0..2),
         plain("pairs, optimized locking", &["adversity::pairs"]).against(2..4),
         plain("direct", DIRECT),
         plain("cost", &["procedures::cost", "costs::", "durability::"]),
         plain("direct with an adversary", DIRECT).against(2..3),
-        plain("more load", &["adversity::load"]).against(4..24),
+        plain("more load", &["adversity::load::mixed"]).against(4..24),
     ]
 }
 

@@ -76,6 +76,9 @@ impl Drop for Witness {
         if !std::thread::panicking() {
             return;
         }
+        for deadlock in self.0.deadlocks() {
+            eprintln!("deadlock: {deadlock}");
+        }
         let decisions = self.0.decisions();
         let latest = decisions.len().saturating_sub(DECISIONS_SHOWN);
         eprintln!("the adversary's latest decisions:");

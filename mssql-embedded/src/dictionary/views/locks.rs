@@ -1,7 +1,7 @@
 //! sys.dm_tran_locks.
 
 use crate::dictionary::view::view;
-use crate::lock::{LockStatus, Resource};
+use crate::lock::LockStatus;
 
 view! {
     /// Locks held and awaited.
@@ -11,23 +11,11 @@ view! {
         .flat_map(|d| s.locks().list().into_iter().map(|l| (d.id, l)));
     "resource_type": Text60 = l.resource.kind(),
     "resource_database_id": Int = database,
-    "resource_associated_entity_id": BigInt = entity(&l.resource),
+    "resource_associated_entity_id": BigInt = i64::from(l.resource.object().unwrap_or(0)),
     "resource_description": Name = l.resource.to_string(),
     "request_mode": Text60 = l.mode.to_string(),
     "request_status": Text60 = status(l.status),
     "request_session_id": Int = l.owner.cast_signed(),
-}
-
-/// The object a lock is about; 0 for transactions and application locks.
-fn entity(resource: &Resource) -> i64 {
-    i64::from(match resource {
-        Resource::Object(id) => *id,
-        Resource::Key { table, .. }
-        | Resource::KeyEnd { table, .. }
-        | Resource::Row { table, .. }
-        | Resource::Page { table, .. } => *table,
-        Resource::Transaction(_) | Resource::Application { .. } => 0,
-    })
 }
 
 fn status(status: LockStatus) -> &'static str {

@@ -43,6 +43,22 @@ async fn a_lock_order_inversion_has_one_victim() {
             .await
             .unwrap();
         assert_eq!(values, [winner, winner], "snapshot {snapshot}");
+        let told = server.controls().deadlocks();
+        let [told] = told.as_slice() else {
+            panic!("one deadlock: {told:?}");
+        };
+        let loser = if winner == 1 { second.spid } else { spid };
+        assert!(
+            told.starts_with(&format!("session {loser} gave up\n")),
+            "{told}"
+        );
+        for party in [spid, second.spid] {
+            let (holds, waits) = (
+                format!("session {party} holds X on KEY t (index 1)"),
+                format!("session {party} WAITS FOR"),
+            );
+            assert!(told.contains(&holds) && told.contains(&waits), "{told}");
+        }
     }
 }
 
