@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use crate::ast::CompareOp;
 use crate::error::SqlResult;
-use crate::func::like::{Steps, like};
+use crate::func::like::like;
 use crate::func::{Callable, Signature};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
-use crate::value::{CastMode, DataType, Value, arith, cast};
+use crate::value::{CastMode, DataType, Steps, Value, arith, cast};
 
 /// What an expression reads besides its constants. A running statement has all of it; the row of an
 /// index filter has nothing but its columns and refuses the rest.

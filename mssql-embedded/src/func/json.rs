@@ -7,7 +7,7 @@ use super::sig::{DEFAULT, arity, sig, text, units};
 use super::{Arg, Function, Host, Signature};
 use crate::error::SqlResult;
 use crate::value::json::{self, JsonPath, NewValue};
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::value::{CastMode, DataType, Steps, Value, cast};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -37,13 +37,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "JSON_MODIFY",
         bind: bind_modify,
-        eval: |_, s, a| modify(s, a, false),
+        eval: |host, s, a| modify(host, s, a, false),
         date_part: false,
     },
     Function {
         name: "JSON_MODIFY(JSON)",
         bind: bind_modify,
-        eval: |_, s, a| modify(s, a, true),
+        eval: |host, s, a| modify(host, s, a, true),
         date_part: false,
     },
 ];
@@ -62,12 +62,13 @@ fn bind_isjson(args: &[Arg]) -> SqlResult<Signature> {
     sig(DataType::Int, vec![text(&args[0])])
 }
 
-fn isjson(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    Ok(if let Value::Str(s) = &args[0] {
-        Value::Int(i64::from(json::is_json(s)))
-    } else {
-        Value::Null
-    })
+fn isjson(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let Value::Str(s) = &args[0] else {
+        return Ok(Value::Null);
+    };
+    let mut ask = || host.go_on();
+    let is_json = json::is_json(s, Steps::new(&mut ask))?;
+    Ok(Value::Int(i64::from(is_json)))
 }
 
 fn bind_value(args: &[Arg]) -> SqlResult<Signature> {
@@ -77,11 +78,12 @@ fn bind_value(args: &[Arg]) -> SqlResult<Signature> {
     sig(ret, vec![ty, path_type()])
 }
 
-fn value(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn value(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
         return Ok(Value::Null);
     };
-    let found = json::json_value(s, &JsonPath::parse(path)?)?;
+    let mut ask = || host.go_on();
+    let found = json::json_value(s, &JsonPath::parse(path)?, Steps::new(&mut ask))?;
     Ok(found.map_or(Value::Null, Value::Str))
 }
 
@@ -95,7 +97,7 @@ fn bind_query(args: &[Arg]) -> SqlResult<Signature> {
     )
 }
 
-fn query(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn query(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let path = match args.get(1) {
         None => JsonPath::root(),
         Some(Value::Str(path)) => JsonPath::parse(path)?,
@@ -104,7 +106,9 @@ fn query(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let Value::Str(s) = &args[0] else {
         return Ok(Value::Null);
     };
-    Ok(json::json_query(s, &path)?.map_or(Value::Null, |v| Value::Str(v.into())))
+    let mut ask = || host.go_on();
+    let found = json::json_query(s, &path, Steps::new(&mut ask))?;
+    Ok(found.map_or(Value::Null, |v| Value::Str(v.into())))
 }
 
 fn bind_exists(args: &[Arg]) -> SqlResult<Signature> {
@@ -112,11 +116,12 @@ fn bind_exists(args: &[Arg]) -> SqlResult<Signature> {
     sig(DataType::Int, vec![text(&args[0]), path_type()])
 }
 
-fn exists(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn exists(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
         return Ok(Value::Null);
     };
-    let found = json::path_exists(s, &JsonPath::parse(path)?)?;
+    let mut ask = || host.go_on();
+    let found = json::path_exists(s, &JsonPath::parse(path)?, Steps::new(&mut ask))?;
     Ok(Value::Int(i64::from(found)))
 }
 
@@ -134,7 +139,12 @@ fn bind_modify(args: &[Arg]) -> SqlResult<Signature> {
     sig(max_like(&ty), vec![ty, path_type(), new])
 }
 
-fn modify(signature: &Signature, args: &[Value], raw: bool) -> SqlResult<Value> {
+fn modify(
+    host: &mut dyn Host,
+    signature: &Signature,
+    args: &[Value],
+    raw: bool,
+) -> SqlResult<Value> {
     let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
         return Ok(Value::Null);
     };
@@ -165,7 +175,8 @@ fn modify(signature: &Signature, args: &[Value], raw: bool) -> SqlResult<Value> 
     } else {
         NewValue::Text(units(&written))
     };
-    let changed = json::modify(s, &JsonPath::parse(path)?, new)?;
+    let mut ask = || host.go_on();
+    let changed = json::modify(s, &JsonPath::parse(path)?, new, Steps::new(&mut ask))?;
     Ok(Value::Str(changed.into()))
 }
 

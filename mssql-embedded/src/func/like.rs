@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::error::{SqlError, SqlResult};
-use crate::value::Collation;
 use crate::value::text::trim_end;
+use crate::value::{Collation, Steps};
 
 /// One element of a pattern.
 enum Token {
@@ -19,37 +19,6 @@ enum Token {
         negated: bool,
         ranges: Vec<(u16, u16)>,
     },
-}
-
-/// A text may be long, and a pattern may be tried at each of its places: how many comparisons pass between two
-/// questions whether to go on.
-const STEPS_PER_TURN: u32 = 4096;
-
-/// Counts comparisons, and asks now and then whether to go on.
-pub struct Steps<'a> {
-    taken: u32,
-    ask: &'a mut dyn FnMut() -> SqlResult<()>,
-}
-
-impl<'a> Steps<'a> {
-    /// None taken yet.
-    pub fn new(ask: &'a mut dyn FnMut() -> SqlResult<()>) -> Self {
-        Self { taken: 0, ask }
-    }
-
-    /// One more comparison.
-    ///
-    /// # Errors
-    ///
-    /// The answer, when it is to stop.
-    pub fn take(&mut self) -> SqlResult<()> {
-        self.taken += 1;
-        if self.taken < STEPS_PER_TURN {
-            return Ok(());
-        }
-        self.taken = 0;
-        (self.ask)()
-    }
 }
 
 /// A compiled pattern.

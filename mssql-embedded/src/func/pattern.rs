@@ -1,11 +1,11 @@
 //! Functions that search in text.
 
-use super::like::{Pattern, Steps};
+use super::like::Pattern;
 use super::sig::{any_null, arity, collation, count_type, int, param_collation, sig, text, units};
 use super::{Arg, Function, Host, Signature};
 use crate::error::SqlResult;
 use crate::value::text::{char_count, char_offset};
-use crate::value::{DataType, Value};
+use crate::value::{DataType, Steps, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

@@ -22,6 +22,7 @@ pub mod json;
 pub mod number_text;
 pub mod operation;
 pub mod precedence;
+mod steps;
 pub mod text;
 mod type_name;
 
@@ -32,6 +33,7 @@ pub use column::ColumnMeta;
 pub use convert::{CastMode, StoreTarget, cast, store};
 pub use data_type::{DataType, Length};
 pub use operation::BinaryOp;
+pub use steps::{STEPS_PER_TURN, Steps};
 pub use type_name::{BareLength, TypeArg};
 
 /// One SQL value.

@@ -93,6 +93,17 @@ fn endless() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "paths that lead over a long JSON text, each for itself",
+            format!(
+                "SET @s = N'[[' + REPLICATE(CAST(N'1,' AS NVARCHAR(MAX)), 15000000) + N'1]]';
+                 {REACHED} SELECT COUNT(*) FROM OPENJSON(@s) WITH ({})",
+                (0..900)
+                    .map(|i| format!("c{i} INT N'$[99999999]'"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        ),
+        (
             "the building of a long text",
             format!(
                 "{REACHED} WHILE LEN(@s) < 900000000 SET @s = REPLACE(@s + N'x', N'y', N'z')"

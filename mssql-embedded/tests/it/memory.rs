@@ -47,6 +47,8 @@ async fn what_must_be_held_has_a_limit() {
             rows(3)
         ),
         format!("SELECT d0.x {many} FOR JSON PATH"),
+        "SELECT COUNT(*) FROM OPENJSON(N'[' + REPLICATE(CAST(N'1,' AS NVARCHAR(MAX)), 300000) + N'1]')".to_owned(),
+        "SELECT COUNT(*) FROM STRING_SPLIT(REPLICATE(CAST(N'1,' AS NVARCHAR(MAX)), 300000), N',')".to_owned(),
         "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
          SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
             .to_owned(),

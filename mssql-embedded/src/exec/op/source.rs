@@ -3,11 +3,12 @@
 use crate::adversary::Question;
 use crate::error::SqlResult;
 use crate::func::string_split::string_split;
+use crate::memory::{Charge, row_bytes};
 use crate::plan::{JsonField, JsonFormat, Query, Scalar};
 use crate::value::json::{
     ForJson, ForJsonOptions, JsonColumn, JsonPath, JsonTable, open_json as key_values,
 };
-use crate::value::{Collation, Value};
+use crate::value::{Collation, Steps, Value};
 
 use super::super::{Env, collect, eval};
 use super::{Operator, Rows};
@@ -95,21 +96,44 @@ pub fn open_json(
         return Ok(Rows::new(Vec::new(), base, level));
     };
     let path = JsonPath::parse(&path)?;
-    let mut rows = match with {
-        Some(fields) => json_table(fields)?.rows(&text, &path)?,
-        None => key_values(&text, &path)?
-            .into_iter()
-            .map(|(key, value, kind)| vec![key, value, Value::Int(kind)])
-            .collect(),
-    };
-    unordered(&mut rows, env);
-    Ok(Rows::new(rows, base, level))
+    let mut made = Made::new(env);
+    let mut keep = |row| made.keep(row);
+    let mut ask = || env.pause();
+    let steps = Steps::new(&mut ask);
+    match with {
+        Some(fields) => json_table(fields)?.rows(&text, &path, steps, &mut keep)?,
+        None => key_values(&text, &path, steps, &mut keep)?,
+    }
+    Ok(made.finish(base, level, env))
 }
 
-/// Nobody promised an order of these rows.
-fn unordered(rows: &mut [Vec<Value>], env: &Env<'_, '_>) {
-    if let Some(choices) = &env.core.choices {
-        choices.shuffle(Question::RowOrder, rows);
+/// Rows that a table function has made of one text.
+struct Made {
+    rows: Vec<Vec<Value>>,
+    /// What they hold of the session's memory.
+    charge: Charge,
+}
+
+impl Made {
+    fn new(env: &Env<'_, '_>) -> Self {
+        Self {
+            rows: Vec::new(),
+            charge: env.core.memory.charge(),
+        }
+    }
+
+    fn keep(&mut self, row: Vec<Value>) -> SqlResult<()> {
+        self.charge.add(row_bytes(&row))?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Nobody promised an order of these rows.
+    fn finish(mut self, base: usize, level: usize, env: &Env<'_, '_>) -> Rows {
+        if let Some(choices) = &env.core.choices {
+            choices.shuffle(Question::RowOrder, &mut self.rows);
+        }
+        Rows::new(self.rows, base, level).charged(self.charge)
     }
 }
 
@@ -137,20 +161,21 @@ pub fn split(
 ) -> SqlResult<Rows> {
     let text = eval(text, env)?;
     let separator = eval(separator, env)?;
-    let mut rows = Vec::new();
     let (Value::Str(text), Value::Str(separator)) = (text, separator) else {
-        return Ok(Rows::new(rows, base, level));
+        return Ok(Rows::new(Vec::new(), base, level));
     };
-    let pieces = string_split(&text, &separator, Collation::SqlLatin1CiAs)?;
-    for (i, piece) in pieces.into_iter().enumerate() {
-        let mut row = vec![Value::Str(piece.into())];
+    let mut made = Made::new(env);
+    let mut ask = || env.pause();
+    let steps = Steps::new(&mut ask);
+    let collation = Collation::SqlLatin1CiAs;
+    string_split(&text, &separator, collation, steps, |part| {
+        let mut row = vec![Value::Str(part.into())];
         if ordinal {
-            row.push(Value::Int(i as i64 + 1));
+            row.push(Value::Int(made.rows.len() as i64 + 1));
         }
-        rows.push(row);
-    }
-    unordered(&mut rows, env);
-    Ok(Rows::new(rows, base, level))
+        made.keep(row)
+    })?;
+    Ok(made.finish(base, level, env))
 }
 
 /// FOR JSON: the rows of a query as one text. No rows make no text, which a scalar subquery sees as NULL.

@@ -6,6 +6,7 @@ use super::escape::unescape;
 use super::path::{JsonPath, Step};
 use super::scan::{Kind, Scanner, Span};
 use crate::error::{SqlError, SqlResult};
+use crate::value::{STEPS_PER_TURN, Steps};
 
 /// The most characters JSON_VALUE returns.
 const JSON_VALUE_LIMIT: usize = 4000;
@@ -59,7 +60,7 @@ pub(super) fn find(
     'steps: for step in steps {
         match (scanner.kind()?, step) {
             (Kind::Object, Step::Member(name)) => {
-                let mut more = scanner.enter(b'}');
+                let mut more = scanner.enter(b'}')?;
                 while more {
                     let key = scanner.key()?;
                     if key_is(text, key, name) {
@@ -71,7 +72,7 @@ pub(super) fn find(
                 return Ok(None);
             }
             (Kind::Array, Step::Element(index)) => {
-                let mut more = scanner.enter(b']');
+                let mut more = scanner.enter(b']')?;
                 let mut i = 0;
                 while more {
                     if i == *index {
@@ -92,8 +93,13 @@ pub(super) fn find(
     scanner.value().map(Some)
 }
 
-fn find_in<'a>(text: &'a [u16], path: &JsonPath, state: u8) -> SqlResult<Option<Found<'a>>> {
-    let mut scanner = Scanner::new(text, state);
+fn find_in<'a>(
+    text: &'a [u16],
+    path: &JsonPath,
+    state: u8,
+    mut steps: Steps<'_>,
+) -> SqlResult<Option<Found<'a>>> {
+    let mut scanner = Scanner::new(text, state, steps.part());
     scanner.root()?;
     let found = find(text, &mut scanner, &path.steps)?;
     if found.is_none() && path.strict {
@@ -145,8 +151,12 @@ pub(super) fn string_truncated() -> SqlError {
 /// # Errors
 ///
 /// 13609 for malformed text; in strict mode 13608, 13623 and 13625.
-pub fn json_value(text: &[u16], path: &JsonPath) -> SqlResult<Option<Arc<[u16]>>> {
-    let Some(found) = find_in(text, path, 2)? else {
+pub fn json_value(
+    text: &[u16],
+    path: &JsonPath,
+    steps: Steps<'_>,
+) -> SqlResult<Option<Arc<[u16]>>> {
+    let Some(found) = find_in(text, path, 2, steps)? else {
         return Ok(None);
     };
     match found.kind {
@@ -177,8 +187,12 @@ pub fn json_value(text: &[u16], path: &JsonPath) -> SqlResult<Option<Arc<[u16]>>
 /// # Errors
 ///
 /// 13609 for malformed text; in strict mode 13608 and 13624.
-pub fn json_query<'a>(text: &'a [u16], path: &JsonPath) -> SqlResult<Option<&'a [u16]>> {
-    let Some(found) = find_in(text, path, 4)? else {
+pub fn json_query<'a>(
+    text: &'a [u16],
+    path: &JsonPath,
+    steps: Steps<'_>,
+) -> SqlResult<Option<&'a [u16]>> {
+    let Some(found) = find_in(text, path, 4, steps)? else {
         return Ok(None);
     };
     if found.kind.is_container() {
@@ -196,23 +210,33 @@ pub fn json_query<'a>(text: &'a [u16], path: &JsonPath) -> SqlResult<Option<&'a 
 /// # Errors
 ///
 /// 13609 for malformed text.
-pub fn path_exists(text: &[u16], path: &JsonPath) -> SqlResult<bool> {
+pub fn path_exists(text: &[u16], path: &JsonPath, steps: Steps<'_>) -> SqlResult<bool> {
     let lax = JsonPath {
         strict: false,
         ..path.clone()
     };
-    find_in(text, &lax, 2).map(|found| found.is_some())
+    find_in(text, &lax, 2, steps).map(|found| found.is_some())
 }
 
 /// ISJSON: whether the whole text is one valid object or array.
-pub fn is_json(text: &[u16]) -> bool {
-    let mut scanner = Scanner::new(text, 1);
-    let check = |scanner: &mut Scanner<'_>| {
-        scanner.root()?;
-        scanner.value()?;
-        scanner.end()
+///
+/// # Errors
+///
+/// The answer of `steps`, when it is to stop.
+pub fn is_json(text: &[u16], mut steps: Steps<'_>) -> SqlResult<bool> {
+    // The error of an interrupt is not one of the text.
+    let mut stopped = None;
+    let mut ask = || {
+        let answer = steps.take_many(STEPS_PER_TURN);
+        answer.inspect_err(|error| stopped = Some(error.clone()))
     };
-    check(&mut scanner).is_ok()
+    let mut scanner = Scanner::new(text, 1, Steps::new(&mut ask));
+    let is_whole = scanner
+        .root()
+        .and_then(|_| scanner.value())
+        .and_then(|_| scanner.end())
+        .is_ok();
+    stopped.map_or(Ok(is_whole), Err)
 }
 
 #[cfg(test)]
@@ -225,7 +249,8 @@ mod tests {
 
     fn value(json: &str, path: &str) -> SqlResult<Option<String>> {
         let path = JsonPath::parse(&units(path))?;
-        Ok(json_value(&units(json), &path)?.map(|v| String::from_utf16_lossy(&v)))
+        Ok(json_value(&units(json), &path, Steps::new(&mut || Ok(())))?
+            .map(|v| String::from_utf16_lossy(&v)))
     }
 
     #[test]
@@ -281,7 +306,10 @@ mod tests {
             " [1, {\"a\": [ ]}, \"\\u00e9\"] ",
             "{\"a\":1e5}",
         ] {
-            assert!(is_json(&units(good)), "{good}");
+            assert!(
+                is_json(&units(good), Steps::new(&mut || Ok(()))).unwrap(),
+                "{good}"
+            );
         }
         for bad in [
             "",
@@ -297,17 +325,13 @@ mod tests {
             "[\"\t\"]",
             "[\"\\x\"]",
         ] {
-            assert!(!is_json(&units(bad)), "{bad}");
+            assert!(
+                !is_json(&units(bad), Steps::new(&mut || Ok(()))).unwrap(),
+                "{bad}"
+            );
         }
-        assert!(is_json(&units(&format!(
-            "{}{}",
-            "[".repeat(128),
-            "]".repeat(128)
-        ))));
-        assert!(!is_json(&units(&format!(
-            "{}{}",
-            "[".repeat(129),
-            "]".repeat(129)
-        ))));
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(is_json(&units(&nested(128)), Steps::new(&mut || Ok(()))).unwrap());
+        assert!(!is_json(&units(&nested(129)), Steps::new(&mut || Ok(()))).unwrap());
     }
 }

@@ -5,6 +5,7 @@ use super::extract::{find, key_is, property_not_found};
 use super::path::{JsonPath, Step};
 use super::scan::{Kind, Scanner, Span};
 use crate::error::{SqlError, SqlResult};
+use crate::value::Steps;
 
 /// The state of 13609 when JSON_MODIFY raises it.
 const STATE: u8 = 2;
@@ -39,13 +40,18 @@ impl NewValue<'_> {
 /// # Errors
 ///
 /// 13609 for malformed text, 13608 when a strict path finds nothing, 13619 for the path `$`.
-pub fn modify(text: &[u16], path: &JsonPath, value: NewValue<'_>) -> SqlResult<Vec<u16>> {
-    let mut scanner = Scanner::new(text, STATE);
+pub fn modify(
+    text: &[u16],
+    path: &JsonPath,
+    value: NewValue<'_>,
+    mut steps: Steps<'_>,
+) -> SqlResult<Vec<u16>> {
+    let mut scanner = Scanner::new(text, STATE, steps.part());
     scanner.root()?;
     scanner.value()?;
     scanner.end()?;
     if path.append {
-        return append(text, path, value);
+        return append(text, scanner.back_to(0), path, value);
     }
     let Some((last, parents)) = path.steps.split_last() else {
         return Err(SqlError::new(
@@ -60,12 +66,18 @@ pub fn modify(text: &[u16], path: &JsonPath, value: NewValue<'_>) -> SqlResult<V
             Ok(text.to_vec())
         }
     };
-    let Some(parent) = find(text, &mut Scanner::new(text, STATE), parents)? else {
+    let Some(parent) = find(text, &mut scanner.at(0), parents)? else {
         return missing();
     };
     match (parent.kind, last) {
-        (Kind::Object, Step::Member(name)) => member(text, parent, name, path.strict, value),
-        (Kind::Array, Step::Element(index)) => element(text, parent, *index, path.strict, value),
+        (Kind::Object, Step::Member(name)) => {
+            let inside = scanner.back_to(parent.start);
+            member(text, inside, parent, name, path.strict, value)
+        }
+        (Kind::Array, Step::Element(index)) => {
+            let inside = scanner.back_to(parent.start);
+            element(text, inside, *index, path.strict, value)
+        }
         _ => missing(),
     }
 }
@@ -80,13 +92,13 @@ fn splice(text: &[u16], start: usize, end: usize, write: impl FnOnce(&mut Vec<u1
 
 fn member(
     text: &[u16],
+    mut scanner: Scanner<'_>,
     parent: Span,
     name: &[u16],
     strict: bool,
     value: NewValue<'_>,
 ) -> SqlResult<Vec<u16>> {
-    let mut scanner = Scanner::at(text, parent.start, STATE);
-    let mut more = scanner.enter(b'}');
+    let mut more = scanner.enter(b'}')?;
     let mut previous_end = None;
     while more {
         let key = scanner.key()?;
@@ -126,12 +138,11 @@ fn member(
 
 fn element(
     text: &[u16],
-    parent: Span,
+    mut scanner: Scanner<'_>,
     index: usize,
     strict: bool,
     value: NewValue<'_>,
 ) -> SqlResult<Vec<u16>> {
-    let mut scanner = Scanner::at(text, parent.start, STATE);
     let steps = [Step::Element(index)];
     match find(text, &mut scanner, &steps)? {
         Some(span) => Ok(splice(text, span.start, span.end, |out| value.write(out))),
@@ -140,11 +151,16 @@ fn element(
     }
 }
 
-fn append(text: &[u16], path: &JsonPath, value: NewValue<'_>) -> SqlResult<Vec<u16>> {
-    let array = find(text, &mut Scanner::new(text, STATE), &path.steps)?;
+fn append(
+    text: &[u16],
+    mut scanner: Scanner<'_>,
+    path: &JsonPath,
+    value: NewValue<'_>,
+) -> SqlResult<Vec<u16>> {
+    let array = find(text, &mut scanner.at(0), &path.steps)?;
     match array {
         Some(span) if span.kind == Kind::Array => {
-            let empty = !Scanner::at(text, span.start, STATE).enter(b']');
+            let empty = !scanner.at(span.start).enter(b']')?;
             let end = span.end - 1;
             Ok(splice(text, end, end, |out| {
                 if !empty {
@@ -161,7 +177,7 @@ fn append(text: &[u16], path: &JsonPath, value: NewValue<'_>) -> SqlResult<Vec<u
                 append: false,
                 ..path.clone()
             };
-            modify(text, &set, NewValue::Raw(&array))
+            modify(text, &set, NewValue::Raw(&array), scanner.into_steps())
         }
         _ if path.strict => Err(property_not_found()),
         _ => Ok(text.to_vec()),
@@ -180,7 +196,8 @@ mod tests {
         let path = JsonPath::parse(&units(path)).unwrap();
         let new = value.map(units);
         let value = new.as_deref().map_or(NewValue::Null, NewValue::Text);
-        String::from_utf16(&modify(&units(json), &path, value).unwrap()).unwrap()
+        String::from_utf16(&modify(&units(json), &path, value, Steps::new(&mut || Ok(()))).unwrap())
+            .unwrap()
     }
 
     #[test]

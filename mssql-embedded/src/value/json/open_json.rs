@@ -7,22 +7,24 @@ use super::extract::{
 use super::path::{JsonPath, Step};
 use super::scan::{Kind, Scanner, Span};
 use crate::error::SqlResult;
-use crate::value::{CastMode, DataType, Length, Value, cast, text as utf16};
+use crate::value::{CastMode, DataType, Length, Steps, Value, cast, text as utf16};
 
 /// The state of 13609 when OPENJSON raises it.
 const STATE: u8 = 4;
 
-/// A row of OPENJSON's default columns: key, value and the number of the value's kind.
-pub type KeyValueType = (Value, Value, i64);
-
-/// The rows of OPENJSON without WITH.
+/// Hands the rows of OPENJSON without WITH to `row`: key, value and the number of the value's kind.
 ///
 /// # Errors
 ///
-/// 13609 for malformed text, 13608 when a strict path finds nothing, 13624 when it finds a scalar.
-pub fn open_json(text: &[u16], path: &JsonPath) -> SqlResult<Vec<KeyValueType>> {
-    let mut rows = Vec::new();
-    for_each(text, path, |item| {
+/// 13609 for malformed text, 13608 when a strict path finds nothing, 13624 when it finds a scalar, and
+/// the errors of `row` and `steps`.
+pub fn open_json(
+    text: &[u16],
+    path: &JsonPath,
+    steps: Steps<'_>,
+    row: &mut dyn FnMut(Vec<Value>) -> SqlResult<()>,
+) -> SqlResult<()> {
+    for_each(text, path, steps, |item| {
         let key = match item.key {
             Key::Member(key) => Value::Str(Found::new(text, key).scalar_text()),
             Key::Element(index) => Value::text(&index.to_string()),
@@ -34,10 +36,8 @@ pub fn open_json(text: &[u16], path: &JsonPath) -> SqlResult<Vec<KeyValueType>> 
                 Value::Str(found.scalar_text())
             }
         };
-        rows.push((key, value, found.kind as i64));
-        Ok(())
-    })?;
-    Ok(rows)
+        row(vec![key, value, Value::Int(found.kind as i64)])
+    })
 }
 
 enum Key {
@@ -51,15 +51,19 @@ struct Item {
 }
 
 /// Stands the scanner on the container at the path, or says that there is none.
-fn seek<'a>(text: &'a [u16], path: &JsonPath) -> SqlResult<Option<(Scanner<'a>, Kind)>> {
-    let mut scanner = Scanner::new(text, STATE);
+fn seek<'a>(
+    text: &'a [u16],
+    path: &JsonPath,
+    steps: Steps<'a>,
+) -> SqlResult<Option<(Scanner<'a>, Kind)>> {
+    let mut scanner = Scanner::new(text, STATE, steps);
     let root = scanner.root()?;
     if path.steps.is_empty() {
         return Ok(Some((scanner, root)));
     }
     match find(text, &mut scanner, &path.steps)? {
         Some(span) if span.kind.is_container() => {
-            Ok(Some((Scanner::at(text, span.start, STATE), span.kind)))
+            Ok(Some((scanner.back_to(span.start), span.kind)))
         }
         Some(_) if path.strict => Err(container_not_found()),
         None if path.strict => Err(property_not_found()),
@@ -72,13 +76,14 @@ fn seek<'a>(text: &'a [u16], path: &JsonPath) -> SqlResult<Option<(Scanner<'a>, 
 fn for_each(
     text: &[u16],
     path: &JsonPath,
+    mut steps: Steps<'_>,
     mut row: impl FnMut(Item) -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let Some((mut scanner, kind)) = seek(text, path)? else {
+    let Some((mut scanner, kind)) = seek(text, path, steps.part())? else {
         return Ok(());
     };
     if kind == Kind::Object {
-        let mut more = scanner.enter(b'}');
+        let mut more = scanner.enter(b'}')?;
         while more {
             let key = Key::Member(scanner.key()?);
             let value = scanner.value()?;
@@ -86,7 +91,7 @@ fn for_each(
             more = scanner.another(b'}')?;
         }
     } else {
-        let mut more = scanner.enter(b']');
+        let mut more = scanner.enter(b']')?;
         let mut index = 0;
         while more {
             let value = scanner.value()?;
@@ -127,30 +132,35 @@ impl JsonTable {
         Self { columns }
     }
 
-    /// The rows: one per element of an array, one for an object.
+    /// Hands the rows to `row`: one per element of an array, one for an object.
     ///
     /// # Errors
     ///
-    /// 13609 for malformed text, what a strict path raises, and the errors of the conversion into
-    /// the column's type.
-    pub fn rows(&self, text: &[u16], path: &JsonPath) -> SqlResult<Vec<Vec<Value>>> {
-        let mut rows = Vec::new();
-        let Some((mut scanner, kind)) = seek(text, path)? else {
-            return Ok(rows);
+    /// 13609 for malformed text, what a strict path raises, the errors of the conversion into the
+    /// column's type, and those of `row` and `steps`.
+    pub fn rows(
+        &self,
+        text: &[u16],
+        path: &JsonPath,
+        mut steps: Steps<'_>,
+        row: &mut dyn FnMut(Vec<Value>) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let Some((mut scanner, kind)) = seek(text, path, steps.part())? else {
+            return Ok(());
         };
         if kind == Kind::Object {
-            rows.push(self.row(text, &mut scanner)?);
+            row(self.row(text, &mut scanner)?)?;
         } else {
-            let mut more = scanner.enter(b']');
+            let mut more = scanner.enter(b']')?;
             while more {
-                rows.push(self.row(text, &mut scanner)?);
+                row(self.row(text, &mut scanner)?)?;
                 more = scanner.another(b']')?;
             }
         }
         if path.steps.is_empty() {
             scanner.end()?;
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// Reads the value at the scanner as one row. Members are matched as they pass, so a wide text
@@ -159,11 +169,11 @@ impl JsonTable {
         let mut spans: Vec<Option<Span>> = vec![None; self.columns.len()];
         let whole = if scanner.kind()? == Kind::Object {
             let start = scanner.pos;
-            let mut more = scanner.enter(b'}');
+            let mut more = scanner.enter(b'}')?;
             while more {
                 let key = scanner.key()?;
                 let value = scanner.value()?;
-                self.offer(text, key, value, &mut spans)?;
+                self.offer(text, scanner, key, value, &mut spans)?;
                 more = scanner.another(b'}')?;
             }
             Span {
@@ -176,8 +186,7 @@ impl JsonTable {
             let value = scanner.value()?;
             for (column, span) in self.columns.iter().zip(&mut spans) {
                 if !column.path.steps.is_empty() {
-                    let mut inside = Scanner::at(text, value.start, STATE);
-                    *span = find(text, &mut inside, &column.path.steps)?;
+                    *span = find(text, &mut scanner.at(value.start), &column.path.steps)?;
                 }
             }
             value
@@ -200,6 +209,7 @@ impl JsonTable {
     fn offer(
         &self,
         text: &[u16],
+        scanner: &mut Scanner<'_>,
         key: Span,
         value: Span,
         spans: &mut [Option<Span>],
@@ -214,7 +224,7 @@ impl JsonTable {
             *span = if rest.is_empty() {
                 Some(value)
             } else {
-                find(text, &mut Scanner::at(text, value.start, STATE), rest)?
+                find(text, &mut scanner.at(value.start), rest)?
             };
         }
         Ok(())
@@ -338,13 +348,30 @@ mod tests {
         }
     }
 
+    fn open(json: &str, path: &JsonPath) -> SqlResult<Vec<Vec<Value>>> {
+        let mut rows = Vec::new();
+        open_json(&units(json), path, Steps::new(&mut || Ok(())), &mut |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn typed(table: &JsonTable, json: &str) -> SqlResult<Vec<Vec<Value>>> {
+        let (mut rows, root) = (Vec::new(), JsonPath::root());
+        let mut keep = |row| {
+            rows.push(row);
+            Ok(())
+        };
+        table.rows(&units(json), &root, Steps::new(&mut || Ok(())), &mut keep)?;
+        Ok(rows)
+    }
+
     #[test]
     fn default_columns() {
-        let rows = open_json(
-            &units(r#"{"a":"x\"y","b":[1],"c":null,"d":true}"#),
-            &JsonPath::root(),
-        );
-        let row = |k: &str, v: Value, t| (Value::text(k), v, t);
+        let json = r#"{"a":"x\"y","b":[1],"c":null,"d":true}"#;
+        let rows = open(json, &JsonPath::root());
+        let row = |k: &str, v: Value, t| vec![Value::text(k), v, Value::Int(t)];
         assert_eq!(
             rows.unwrap(),
             [
@@ -355,17 +382,13 @@ mod tests {
             ]
         );
         let path = JsonPath::parse(&units("$.b")).unwrap();
-        let rows = open_json(&units(r#"{"b":[7]}"#), &path).unwrap();
+        let rows = open(r#"{"b":[7]}"#, &path).unwrap();
         assert_eq!(rows, [row("0", Value::text("7"), 2)]);
-        assert_eq!(
-            open_json(&units("[1] x"), &JsonPath::root())
-                .unwrap_err()
-                .number,
-            13609
-        );
-        assert_eq!(open_json(&units("{}"), &path).unwrap(), []);
+        let malformed = open("[1] x", &JsonPath::root()).unwrap_err();
+        assert_eq!(malformed.number, 13609);
+        assert!(open("{}", &path).unwrap().is_empty());
         let strict = JsonPath::parse(&units("strict $.b")).unwrap();
-        assert_eq!(open_json(&units("{}"), &strict).unwrap_err().number, 13608);
+        assert_eq!(open("{}", &strict).unwrap_err().number, 13608);
     }
 
     #[test]
@@ -379,12 +402,8 @@ mod tests {
             raw,
             column("$.flag", DataType::Bit),
         ]);
-        let rows = table
-            .rows(
-                &units(r#"[{"id":1e2,"o":{"k":"v\n"},"flag":true,"id":5},{"id":"7"},{}]"#),
-                &JsonPath::root(),
-            )
-            .unwrap();
+        let json = r#"[{"id":1e2,"o":{"k":"v\n"},"flag":true,"id":5},{"id":"7"},{}]"#;
+        let rows = typed(&table, json).unwrap();
         assert_eq!(
             rows,
             [
@@ -399,37 +418,22 @@ mod tests {
             ]
         );
         let whole = JsonTable::new(vec![column("$", DataType::Int)]);
-        let rows = whole.rows(&units("[3,4]"), &JsonPath::root()).unwrap();
+        let rows = typed(&whole, "[3,4]").unwrap();
         assert_eq!(rows, [vec![Value::Int(3)], vec![Value::Int(4)]]);
         let strict = JsonTable::new(vec![column("strict $.x", DataType::Int)]);
-        assert_eq!(
-            strict
-                .rows(&units("[{}]"), &JsonPath::root())
-                .unwrap_err()
-                .number,
-            13608
-        );
-        assert_eq!(
-            whole
-                .rows(&units("[\"a\"]"), &JsonPath::root())
-                .unwrap_err()
-                .number,
-            245
-        );
+        assert_eq!(typed(&strict, "[{}]").unwrap_err().number, 13608);
+        assert_eq!(typed(&whole, "[\"a\"]").unwrap_err().number, 245);
     }
 
     #[test]
     fn too_long_strings_are_null_unless_strict() {
         let c = Collation::SqlLatin1CiAs;
         let lax = JsonTable::new(vec![column("$.a", DataType::nvarchar(3, c))]);
-        let json = units(r#"[{"a":"abcd"},{"a":"abc"}]"#);
-        let rows = lax.rows(&json, &JsonPath::root()).unwrap();
+        let json = r#"[{"a":"abcd"},{"a":"abc"}]"#;
+        let rows = typed(&lax, json).unwrap();
         assert_eq!(rows, [vec![Value::Null], vec![Value::text("abc")]]);
         let strict = JsonTable::new(vec![column("strict $.a", DataType::nvarchar(3, c))]);
-        assert_eq!(
-            strict.rows(&json, &JsonPath::root()).unwrap_err().number,
-            13625
-        );
+        assert_eq!(typed(&strict, json).unwrap_err().number, 13625);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A validating scanner that walks JSON text without building a tree.
 
 use crate::error::{SqlError, SqlResult};
+use crate::value::{STEPS_PER_TURN, Steps};
 
 /// How deep objects and arrays may nest, SQL Server's own limit.
 const MAX_DEPTH: usize = 128;
@@ -41,19 +42,54 @@ pub(super) struct Scanner<'a> {
     pub(super) pos: usize,
     /// The state of error 13609, which tells the functions apart.
     state: u8,
+    /// A text can be long, and a path can lead over it again for every column.
+    steps: Steps<'a>,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a [u16], state: u8) -> Self {
+    pub(super) fn new(text: &'a [u16], state: u8, steps: Steps<'a>) -> Self {
         Self {
             text,
             pos: 0,
             state,
+            steps,
         }
     }
 
-    pub(super) fn at(text: &'a [u16], pos: usize, state: u8) -> Self {
-        Self { text, pos, state }
+    /// Another scanner of the same text, at a value that this one has passed.
+    pub(super) fn at(&mut self, pos: usize) -> Scanner<'_> {
+        Scanner {
+            text: self.text,
+            pos,
+            state: self.state,
+            steps: self.steps.part(),
+        }
+    }
+
+    /// The same scanner at a value that it has passed.
+    pub(super) fn back_to(self, pos: usize) -> Self {
+        Self { pos, ..self }
+    }
+
+    /// What it counts with, when it is no longer needed.
+    pub(super) fn into_steps(self) -> Steps<'a> {
+        self.steps
+    }
+
+    /// Walks over characters of a kind, as many as there are.
+    fn skip(&mut self, passes: impl Fn(u16) -> bool) -> SqlResult<()> {
+        loop {
+            let rest = &self.text[self.pos..];
+            let stretch = &rest[..rest.len().min(STEPS_PER_TURN)];
+            let passed = stretch.iter().position(|unit| !passes(*unit));
+            let count = passed.unwrap_or(stretch.len());
+            self.pos += count;
+            // The character that ends them counts, too: there may be nothing but such ones.
+            self.steps.take_many(count + 1)?;
+            if passed.is_some() || stretch.is_empty() {
+                return Ok(());
+            }
+        }
     }
 
     /// 13609 for the character at the current position; the end of the text shows as a point.
@@ -73,18 +109,16 @@ impl<'a> Scanner<'a> {
         )
     }
 
-    pub(super) fn peek(&mut self) -> Option<u8> {
-        while let Some(0x20 | 0x09 | 0x0A | 0x0D) = self.text.get(self.pos) {
-            self.pos += 1;
-        }
+    /// The first character of the next token.
+    pub(super) fn peek(&mut self) -> SqlResult<Option<u8>> {
+        self.skip(|unit| matches!(unit, 0x20 | 0x09 | 0x0A | 0x0D))?;
         // Anything beyond ASCII is as unexpected between tokens as a control character.
-        self.text
-            .get(self.pos)
-            .map(|u| u8::try_from(*u).unwrap_or(0))
+        let unit = self.text.get(self.pos);
+        Ok(unit.map(|u| u8::try_from(*u).unwrap_or(0)))
     }
 
     pub(super) fn expect(&mut self, wanted: u8) -> SqlResult<()> {
-        if self.peek() == Some(wanted) {
+        if self.peek()? == Some(wanted) {
             self.pos += 1;
             Ok(())
         } else {
@@ -94,7 +128,7 @@ impl<'a> Scanner<'a> {
 
     /// The start of the document, which must be an object or an array.
     pub(super) fn root(&mut self) -> SqlResult<Kind> {
-        match self.peek() {
+        match self.peek()? {
             Some(b'{') => Ok(Kind::Object),
             Some(b'[') => Ok(Kind::Array),
             _ => Err(self.unexpected()),
@@ -103,7 +137,7 @@ impl<'a> Scanner<'a> {
 
     /// The kind of the value that begins here.
     pub(super) fn kind(&mut self) -> SqlResult<Kind> {
-        match self.peek() {
+        match self.peek()? {
             Some(b'{') => Ok(Kind::Object),
             Some(b'[') => Ok(Kind::Array),
             Some(b'"') => Ok(Kind::String),
@@ -143,13 +177,14 @@ impl<'a> Scanner<'a> {
 
     /// Reads a string with its quotes.
     pub(super) fn string(&mut self) -> SqlResult<Span> {
-        if self.peek() != Some(b'"') {
+        if self.peek()? != Some(b'"') {
             return Err(self.unexpected());
         }
         let start = self.pos;
         self.pos += 1;
         let mut escaped = false;
         loop {
+            self.skip(|unit| !matches!(unit, 0x22 | 0x5C | ..0x20))?;
             match self.text.get(self.pos).copied() {
                 Some(0x22) => {
                     self.pos += 1;
@@ -165,7 +200,6 @@ impl<'a> Scanner<'a> {
                     self.pos += 1;
                     self.escape()?;
                 }
-                Some(0x20..) => self.pos += 1,
                 _ => return Err(self.unexpected()),
             }
         }
@@ -198,9 +232,7 @@ impl<'a> Scanner<'a> {
 
     fn digits(&mut self) -> SqlResult<()> {
         let start = self.pos;
-        while let Some(0x30..=0x39) = self.text.get(self.pos) {
-            self.pos += 1;
-        }
+        self.skip(|unit| matches!(unit, 0x30..=0x39))?;
         if self.pos == start {
             Err(self.unexpected())
         } else {
@@ -257,14 +289,14 @@ impl<'a> Scanner<'a> {
             match self.kind()? {
                 Kind::Object => {
                     self.push(&mut open, b'}')?;
-                    if self.peek() != Some(b'}') {
+                    if self.peek()? != Some(b'}') {
                         self.key()?;
                         continue;
                     }
                 }
                 Kind::Array => {
                     self.push(&mut open, b']')?;
-                    if self.peek() != Some(b']') {
+                    if self.peek()? != Some(b']') {
                         continue;
                     }
                 }
@@ -279,7 +311,7 @@ impl<'a> Scanner<'a> {
                 let Some(close) = open.last().copied() else {
                     return Ok(());
                 };
-                match self.peek() {
+                match self.peek()? {
                     Some(b',') => {
                         self.pos += 1;
                         if close == b'}' {
@@ -317,7 +349,7 @@ impl<'a> Scanner<'a> {
 
     /// After a member or element: `true` when another follows, `false` at the closing bracket.
     pub(super) fn another(&mut self, close: u8) -> SqlResult<bool> {
-        match self.peek() {
+        match self.peek()? {
             Some(b',') => {
                 self.pos += 1;
                 Ok(true)
@@ -331,20 +363,66 @@ impl<'a> Scanner<'a> {
     }
 
     /// Enters a container: `false` when it is empty (and then already left).
-    pub(super) fn enter(&mut self, close: u8) -> bool {
+    pub(super) fn enter(&mut self, close: u8) -> SqlResult<bool> {
         self.pos += 1;
-        if self.peek() == Some(close) {
+        if self.peek()? == Some(close) {
             self.pos += 1;
-            return false;
+            return Ok(false);
         }
-        true
+        Ok(true)
     }
 
     /// Nothing but blanks may follow.
     pub(super) fn end(&mut self) -> SqlResult<()> {
-        match self.peek() {
+        match self.peek()? {
             None => Ok(()),
             Some(_) => Err(self.unexpected()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a text is long of, it is asked about at least every few thousand characters, and reading it ends when
+    /// the answer is no.
+    #[test]
+    fn every_kind_of_long_text_asks_whether_to_go_on() {
+        let long = |part: &str| part.repeat((1 << 20) / part.len());
+        let texts = [
+            ("blanks", format!("[{}]", long(" "))),
+            ("a string", format!("[\"{}\"]", long("x"))),
+            ("a string of escapes", format!("[\"{}\"]", long("\\n"))),
+            ("a number", format!("[{}]", long("7"))),
+            ("a fraction", format!("[0.{}]", long("7"))),
+            ("short elements", format!("[{}0]", long("0,"))),
+            ("empty arrays", format!("[{}0]", long("[],"))),
+            ("members", format!("{{{}\"a\":0}}", long("\"a\":0,"))),
+            ("words", format!("[{}null]", long("true,"))),
+        ];
+        for (what, text) in texts {
+            let text: Vec<u16> = text.encode_utf16().collect();
+            let mut asked = 0;
+            let mut count = || {
+                asked += 1;
+                Ok(())
+            };
+            Scanner::new(&text, 1, Steps::new(&mut count))
+                .value()
+                .unwrap();
+            assert!(
+                asked >= text.len() / (4 * STEPS_PER_TURN),
+                "{what}: asked {asked} times"
+            );
+            let mut stop = || Err(SqlError::new(1, "stop"));
+            let mut scanner = Scanner::new(&text, 1, Steps::new(&mut stop));
+            assert_eq!(scanner.value().unwrap_err().number, 1, "{what}");
+            assert!(
+                scanner.pos <= 4 * STEPS_PER_TURN,
+                "{what}: read {}",
+                scanner.pos
+            );
         }
     }
 }
