@@ -123,6 +123,11 @@ EXEC (N'SELECT 1 AS a') WITH RESULT SETS ((b BIGINT));
 -- expect columns: b bigint
 -- expect row: 1
 
+-- case: sql_variant_property_names_the_type_of_a_literal
+-- embedded refuses function SQL_VARIANT_PROPERTY
+SELECT CAST(SQL_VARIANT_PROPERTY(1.5, 'BaseType') AS NVARCHAR(20));
+-- expect row: 'numeric'
+
 -- case: use_hint
 -- embedded refuses the query hint USE
 SELECT 1 AS a OPTION (USE HINT ('NO_SUCH_HINT'));
