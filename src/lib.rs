@@ -181,7 +181,7 @@ pub use auth::AzureIdentity;
 pub use auth::{AccessToken, TokenError, TokenSource};
 pub use connect_error::ConnectionError;
 pub use migrate::{MigrateError, install_script, uninstall_script};
-pub use operator::{Operator, Question, ServerFacts, View, ViewRow};
+pub use operator::{Operator, Pace, Question, ServerFacts, View, ViewRow};
 pub use options::{
     DEFAULT_SCHEMA, Encrypt, MigrationPolicy, MssqlProviderBuilder, OptionsError, Polling,
 };

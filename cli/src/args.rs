@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use duroxide_sql::Pace;
 
 use crate::age::parse as age;
 
@@ -168,7 +169,10 @@ pub struct PurgeArgs {
     /// Trees of instances per call
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
-    /// At most this many trees of instances per second
+    /// How much of the time it works, in percent; the rest is left to the workers. 100 is full speed
+    #[arg(long, value_name = "PERCENT", default_value_t = Pace::DEFAULT_PERCENT, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub share: u32,
+    /// Besides, at most this many trees of instances per second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_second: Option<u32>,
     /// Only say how many there are

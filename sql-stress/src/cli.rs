@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
+use duroxide_sql::Pace;
 
 use crate::backend::SqlOptions;
 use crate::scenarios;
@@ -70,7 +71,11 @@ pub struct Cli {
     #[arg(long, default_value_t = 100, value_parser = count)]
     pub samples: usize,
 
-    /// Instances that retention deletes per second at most [default: as many as it can]
+    /// How much of the time retention purges, in percent; 100 is full speed
+    #[arg(long, value_name = "PERCENT", default_value_t = Pace::DEFAULT_PERCENT, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub purge_share: u32,
+
+    /// Besides, instances that retention deletes per second at most [default: as many as it can]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub purge_per_second: Option<u32>,
 
@@ -194,6 +199,7 @@ impl Cli {
             samples: self.samples,
             patience: self.patience,
             commit_latency: self.commit_latency,
+            purge_share: self.purge_share,
             purge_per_second: self.purge_per_second,
             seed: self.seed,
             program: None,

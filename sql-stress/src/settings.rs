@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use duroxide_sql::Pace;
 use serde_json::Value;
 
 /// Concurrency of a runtime: orchestration dispatchers and workers.
@@ -61,6 +62,8 @@ pub struct Settings {
     pub patience: Duration,
     /// What a durable commit waits for in the scenario that is about it.
     pub commit_latency: Option<Duration>,
+    /// How much of the time a purge works, in percent.
+    pub purge_share: u32,
     /// Instances that a purge deletes per second at most.
     pub purge_per_second: Option<u32>,
     /// Start of every random sequence.
@@ -83,6 +86,7 @@ impl Default for Settings {
             samples: 100,
             patience: Duration::from_secs(60),
             commit_latency: None,
+            purge_share: Pace::DEFAULT_PERCENT,
             purge_per_second: None,
             seed: 1,
             program: None,
@@ -105,6 +109,7 @@ impl Settings {
             ("sizes", self.sizes.clone().into()),
             ("samples", self.samples.into()),
             ("patience_ms", ms(self.patience)),
+            ("purge_share_percent", self.purge_share.into()),
             ("purge_per_second", self.purge_per_second.into()),
             ("seed", self.seed.into()),
             ("build_profile", build_profile().into()),

@@ -5,6 +5,7 @@
 //! procedure.
 
 mod facts;
+mod pace;
 mod question;
 mod rows;
 
@@ -23,6 +24,7 @@ use crate::provider::{MssqlProvider, named};
 use crate::retry::Retry;
 
 pub use facts::ServerFacts;
+pub use pace::Pace;
 pub use question::{Question, View};
 
 /// One row of a view: column names and their values, times as RFC 3339 text in UTC.

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use duroxide::EventKind;
 use duroxide::providers::{ExecutionMetadata, InstanceFilter, Provider};
 use duroxide::runtime::Runtime;
+use duroxide_sql::Pace;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,14 +17,15 @@ use crate::model::{Curve, Point};
 use crate::pump::{Job, Until, Watch, pump_until};
 use crate::recorder::Times;
 use crate::scenario::{Run, Scenario, pause};
+use crate::settings::Settings;
 
 const SIZES: [u64; 2] = [1_000, 10_000];
 /// Instances that one message starts while the finished ones are made.
 const FILL: u64 = 1_000;
 /// Those who finish them at the same time.
 const AT_A_TIME: usize = 4;
-/// Instances deleted by one call.
-const BATCH: u32 = 1_000;
+/// Instances deleted by one call, as by the command-line tool.
+const BATCH: u32 = 100;
 /// The load has settled after this time.
 const RAMP: Duration = Duration::from_millis(500);
 /// Every so many calls one is given up in the middle.
@@ -77,7 +79,7 @@ impl Scenario for Retention {
             curve.points.push(purged.point(size));
             purged.tell(run, size);
             // What the load has finished is no part of the next size.
-            purge(run, u64::MAX >> 1).await?;
+            purge(run, u64::MAX >> 1, Pace::of_percent(100)).await?;
             let left = look_up(run.store.as_ref(), &names, size).await?;
             if left > 0 {
                 run.recorder.broken_promise(
@@ -229,7 +231,7 @@ async fn alone_then_purging(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
     let alone = (completed() - before) as f64 / begun.elapsed().as_secs_f64();
     let counters = run.backend.counters();
     let (before, begun) = (completed(), Instant::now());
-    let mut purged = purge(run, cutoff_ms).await?;
+    let mut purged = purge(run, cutoff_ms, wanted(run.settings)).await?;
     purged.took = begun.elapsed();
     purged.beside = (completed() - before) as f64 / purged.took.as_secs_f64();
     purged.alone = alone;
@@ -241,9 +243,18 @@ async fn alone_then_purging(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
     Ok(purged)
 }
 
+/// The pace that the settings ask for.
+fn wanted(settings: &Settings) -> Pace {
+    let pace = Pace::of_percent(settings.purge_share);
+    match settings.purge_per_second {
+        Some(most) => pace.per_second(most),
+        None => pace,
+    }
+}
+
 /// Deletes in batches until nothing is left. Some calls are given up while they run, as by a purge that is
 /// stopped; what they have done stays done, and the next call goes on.
-async fn purge(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
+async fn purge(run: &Run<'_>, cutoff_ms: u64, pace: Pace) -> Result<Purged> {
     let mut purged = Purged {
         deleted: 0,
         given_up: 0,
@@ -254,40 +265,34 @@ async fn purge(run: &Run<'_>, cutoff_ms: u64) -> Result<Purged> {
         alone: 0.0,
         beside: 0.0,
     };
-    let pace = run.settings.purge_per_second;
-    // With a pace a call takes a tenth of a second's worth.
-    let batch = pace.map_or(BATCH, |pace| BATCH.min(pace / 10 + 1));
     for call in 1.. {
         if run.stop.is_cancelled() {
             break;
         }
         let filter = InstanceFilter {
             completed_before: Some(cutoff_ms),
-            limit: Some(batch),
+            limit: Some(BATCH),
             ..InstanceFilter::default()
         };
         let begun = Instant::now();
         let deletion = run.client.delete_instance_bulk(filter);
-        if call % GIVE_UP_EVERY == 1 {
-            match tokio::time::timeout(GIVE_UP_AFTER, deletion).await {
-                Ok(result) => purged.deleted += result?.instances_deleted,
-                Err(_) => purged.given_up += 1,
+        let limit = if call % GIVE_UP_EVERY == 1 {
+            GIVE_UP_AFTER
+        } else {
+            Duration::MAX
+        };
+        match tokio::time::timeout(limit, deletion).await {
+            Err(_) => purged.given_up += 1,
+            Ok(result) => {
+                let deleted = result.context("the purge failed")?.instances_deleted;
+                purged.times.add(begun.elapsed());
+                purged.deleted += deleted;
+                if deleted == 0 {
+                    break;
+                }
             }
-            continue;
         }
-        let deleted = deletion
-            .await
-            .context("the purge failed")?
-            .instances_deleted;
-        purged.times.add(begun.elapsed());
-        purged.deleted += deleted;
-        if deleted == 0 {
-            break;
-        }
-        if let Some(pace) = pace {
-            let due = begun + Duration::from_secs(1) * batch / pace;
-            pause(run, due.saturating_duration_since(Instant::now())).await;
-        }
+        pause(run, pace.rest_after(begun.elapsed(), BATCH)).await;
     }
     Ok(purged)
 }
