@@ -5,8 +5,8 @@ use std::sync::Arc;
 use duroxide::Event;
 use uuid::Uuid;
 
-/// What an event needs besides the text of its payload.
-const EVENT_OVERHEAD: usize = size_of::<Event>() + 64;
+/// What an event needs besides the text of its payload; a list that grows has room for half as many again.
+const EVENT_OVERHEAD: usize = size_of::<Event>() * 3 / 2 + 64;
 
 /// Which history it is, and how far it goes.
 ///
@@ -38,7 +38,7 @@ impl Extent {
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     extent: Extent,
-    /// Events that came together stay together: a longer history shares the parts of the shorter one.
+    /// A longer history shares the parts of a shorter one that somebody still holds.
     parts: Vec<Arc<Vec<Event>>>,
     bytes: usize,
 }
@@ -65,24 +65,37 @@ impl History {
 
     /// The events as a provider returns them: copies, if others remember them.
     pub(crate) fn into_events(self: Arc<Self>) -> Vec<Event> {
-        match <[Arc<Vec<Event>>; 1]>::try_from(Arc::unwrap_or_clone(self).parts) {
-            Ok([only]) => Arc::unwrap_or_clone(only),
-            Err(parts) => {
-                let mut events = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
-                for part in parts {
-                    events.extend_from_slice(&part);
-                }
-                events
-            }
+        match Arc::try_unwrap(self) {
+            Ok(mut alone) if alone.parts.len() == 1 => alone
+                .parts
+                .pop()
+                .map(Arc::unwrap_or_clone)
+                .unwrap_or_default(),
+            Ok(several) => several.copied(),
+            Err(shared) => shared.copied(),
         }
     }
 
-    /// Continues with events that come after all of these.
+    fn copied(&self) -> Vec<Event> {
+        let mut events = Vec::with_capacity(self.parts.iter().map(|part| part.len()).sum());
+        for part in &self.parts {
+            events.extend_from_slice(part);
+        }
+        events
+    }
+
+    /// Continues with events that come after all of these. They join the last part when nobody else holds it: a
+    /// history that grows turn by turn stays in one piece, which is copied as fast as any.
     pub(crate) fn append(&mut self, newer: Self) {
         self.extent.last_event_id = newer.extent.last_event_id;
         self.extent.last_turn = newer.extent.last_turn;
-        self.parts.extend(newer.parts);
         self.bytes += newer.bytes;
+        for part in newer.parts {
+            match self.parts.last_mut().and_then(Arc::get_mut) {
+                Some(last) => last.append(&mut Arc::unwrap_or_clone(part)),
+                None => self.parts.push(part),
+            }
+        }
     }
 }
 
@@ -101,6 +114,26 @@ mod tests {
         };
         let event = |id| Event::with_event_id(id, "i", 1, None, EventKind::KeyValuesCleared);
         History::new(extent, ids.map(event).collect(), 0)
+    }
+
+    /// What grows turn by turn is in one piece; what somebody holds meanwhile stays what it was.
+    #[test]
+    fn histories_that_grow_stay_in_one_piece() {
+        let mut grown = history(1..=2);
+        for last in 2..100 {
+            grown.append(history(2 * last - 1..=2 * last));
+        }
+        assert_eq!(grown.parts.len(), 1);
+        let held = grown.clone();
+        grown.append(history(199..=200));
+        grown.append(history(201..=202));
+        assert_eq!(grown.parts.len(), 2, "one is held");
+        let ids = |history: History| -> Vec<u64> {
+            let events = Arc::new(history).into_events();
+            events.iter().map(|event| event.event_id).collect()
+        };
+        assert!(ids(grown).into_iter().eq(1..=202));
+        assert!(ids(held).into_iter().eq(1..=198));
     }
 
     /// A history that nobody remembers is handed out as it is; one that somebody remembers is copied and

@@ -64,17 +64,20 @@ impl HistoryCache {
     /// history went when it did so.
     pub(crate) fn appended(&self, instance: &str, before: Option<&Extent>, written: History) {
         let mut histories = self.lock();
-        let Some(before) = before else {
-            histories.put(instance, Arc::new(written));
-            return;
-        };
         // Taken out, so that nobody else holds it and it can grow where it is.
-        if let Some(known) = histories.take(instance)
-            && known.extent() == before
-        {
-            let mut known = Arc::unwrap_or_clone(known);
-            known.append(written);
-            histories.put(instance, Arc::new(known));
+        match (histories.take(instance), before) {
+            (Some(known), Some(before)) if known.extent() == before => {
+                let mut known = Arc::unwrap_or_clone(known);
+                known.append(written);
+                histories.put(instance, Arc::new(known));
+            }
+            // Somebody fetched and read before the answer to the ack was here, and has all of this; or this
+            // continues what is not remembered to its end, and the next read brings what is between.
+            (Some(known), _) if known.extent().is_same_history(written.extent()) => {
+                histories.put(instance, known);
+            }
+            (_, None) => histories.put(instance, Arc::new(written)),
+            (_, Some(_)) => {}
         }
     }
 
@@ -93,5 +96,85 @@ impl HistoryCache {
         self.histories
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use duroxide::{Event, EventKind};
+
+    fn extent(last_event_id: u64) -> Extent {
+        Extent {
+            execution_id: 1,
+            first_turn: Uuid::from_u128(1),
+            last_event_id,
+            last_turn: Uuid::from_u128(u128::from(last_event_id)),
+        }
+    }
+
+    /// Events up to `last`, from `first` on.
+    fn history(first: u64, last: u64) -> History {
+        let event = |id| Event::with_event_id(id, "i", 1, None, EventKind::KeyValuesCleared);
+        History::new(extent(last), (first..=last).map(event).collect(), 0)
+    }
+
+    fn remembered(cache: &HistoryCache) -> Vec<u64> {
+        let events = cache.get("i").map(History::into_events).unwrap_or_default();
+        events.iter().map(|event| event.event_id).collect()
+    }
+
+    /// A worker may fetch the activity, and read as far as it, before the answer to the ack that scheduled it is
+    /// read. What is remembered then goes as far as the ack, and must not be forgotten over it.
+    #[test]
+    fn a_history_that_was_read_before_the_ack_was_answered_is_kept() {
+        let cache = HistoryCache::new(1 << 20);
+        cache.appended("i", None, history(1, 2));
+        cache.remember("i", Arc::new(history(1, 4)));
+        cache.appended("i", Some(&extent(2)), history(3, 4));
+        assert_eq!(remembered(&cache), [1, 2, 3, 4]);
+        cache.appended("i", Some(&extent(4)), history(5, 5));
+        assert_eq!(remembered(&cache), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_turn_that_is_read_before_its_first_ack_was_answered_is_kept() {
+        let cache = HistoryCache::new(1 << 20);
+        cache.remember("i", Arc::new(history(1, 3)));
+        cache.appended("i", None, history(1, 2));
+        assert_eq!(remembered(&cache), [1, 2, 3]);
+    }
+
+    /// What lies between is not there: the end must not be put behind the beginning.
+    #[test]
+    fn a_turn_after_a_gap_adds_nothing() {
+        let cache = HistoryCache::new(1 << 20);
+        cache.appended("i", None, history(1, 2));
+        cache.appended("i", Some(&extent(4)), history(5, 6));
+        assert_eq!(remembered(&cache), [1, 2]);
+    }
+
+    #[test]
+    fn another_history_takes_the_place_of_the_old_one() {
+        let cache = HistoryCache::new(1 << 20);
+        cache.appended("i", None, history(1, 2));
+        let first_turn = Uuid::from_u128(99);
+        let again = Extent {
+            first_turn,
+            ..extent(1)
+        };
+        let event = Event::with_event_id(1, "i", 1, None, EventKind::KeyValuesCleared);
+        cache.appended("i", None, History::new(again, vec![event], 0));
+        assert_eq!(remembered(&cache), [1]);
+        let before = Extent {
+            first_turn: Uuid::from_u128(98),
+            ..extent(3)
+        };
+        let written = Extent {
+            last_event_id: 4,
+            ..before
+        };
+        cache.appended("i", Some(&before), History::new(written, vec![], 0));
+        assert!(cache.get("i").is_none(), "of another history");
     }
 }

@@ -271,6 +271,8 @@ pub(super) async fn ack(
     let answer = provider.claims.settle(lock_token, &call).await?.row()?;
     turn_history::remember(provider, lock_token, turn.execution_id, &history, &answer)?;
     announce(provider, lock_token, turn);
+    // Whoever was woken goes first: the caller has a history to drop and a round of its own to finish.
+    tokio::task::yield_now().await;
     Ok(())
 }
 

@@ -185,6 +185,8 @@ pub(super) async fn ack(
     provider.claims.settle(token, &call).await?;
     if let Some(message) = &message {
         provider.wakeups.orchestration_ready(&message.instance);
+        // Whoever was woken goes first.
+        tokio::task::yield_now().await;
     }
     Ok(())
 }
