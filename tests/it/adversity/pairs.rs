@@ -136,6 +136,7 @@ fn claimed_anew(([_, fetch], tables): &End) -> bool {
 fn pairs() -> Vec<Pair> {
     let turn = || vec![post("i", "m1"), fetch("aa")];
     let leased = |session| vec![enqueue_work(1, session), fetch_work("aa", "w1")];
+    let settle = || call("_settle_session_lane @session_key = N'[s]', @tag_key = N''".to_owned());
     let ended = || {
         let end = ack("aa", "i", ", @status = N'Completed'");
         vec![post("i", "m1"), fetch("aa"), end]
@@ -259,6 +260,10 @@ fn pairs() -> Vec<Pair> {
         pair("enqueue/settle of an empty lane",
             [leased(Some("s")), vec!["ack_work_item @lock_token = N'$(work)'".to_owned()]].concat(),
             call(enqueue_work(2, Some("s"))), late(fetch_work("bb", "w2"))),
+        // Both move the item in its lane while the lane is corrected.
+        pair("work renewal/settle", leased(Some("s")),
+            call("renew_work_item_lock @lock_token = N'$(work)', @extend_ms = 120000".to_owned()), settle()),
+        Pair { idle: Duration::from_secs(61), ..pair("work claim/settle", leased(Some("s")), call(fetch_work("bb", "w1")), settle()) },
         pair("session renewal/claim", leased(Some("s")),
             call("renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 60000, @idle_timeout_ms = 600000".to_owned()),
             late(fetch_work("bb", "w2"))),

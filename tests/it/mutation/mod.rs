@@ -27,7 +27,7 @@ const KNOWN: [(&str, &str, &[&str]); 2] = [
     (
         "_settle_session_lane",
         "UPDLOCK",
-        &["hazards::correction_of_a_lane"],
+        &["hazards::lanes::correction_of_a_lane"],
     ),
     (
         "ack_orchestration_item",

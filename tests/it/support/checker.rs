@@ -81,7 +81,25 @@ pub async fn broken(session: &mut Session, controls: &Controls) -> Vec<String> {
     if !locks.is_empty() {
         broken.push(format!("locks are left: {locks:?}"));
     }
+    if !broken.is_empty() {
+        broken.extend(queues(session).await);
+    }
     broken
+}
+
+/// What the queues hold, to be read with a rule that is broken.
+async fn queues(session: &mut Session) -> Vec<String> {
+    let query = "SELECT CONCAT('now ', DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())) AS line
+        UNION ALL SELECT CONCAT('lane ', l.session_key, ' ', l.tag_key, ' ', l.not_before_ms) FROM [$(schema)].session_lanes AS l
+        UNION ALL SELECT CONCAT('session ', s.session_key, ' ', s.owner_id, ' ', s.locked_until_ms) FROM [$(schema)].sessions AS s
+        UNION ALL SELECT CONCAT('item ', q.session_key, ' ', q.tag_key, ' ', q.not_before_ms) FROM [$(schema)].worker_queue AS q
+        UNION ALL SELECT CONCAT('instance ', l.instance_id, ' ', l.lane, ' ', l.not_before_ms) FROM [$(schema)].instance_locks AS l;";
+    let sets = session.run(query).await.expect("the queues can be read");
+    let lines = sets
+        .iter()
+        .flatten()
+        .filter_map(|row| row.get::<&str, _>("line"));
+    lines.map(str::to_owned).collect()
 }
 
 /// The rules that do not hold now, of those that hold whatever the callers do.

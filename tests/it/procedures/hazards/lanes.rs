@@ -1,0 +1,56 @@
+//! Lanes of sessions: what is locked while they are corrected, and what is not.
+
+use mssql_embedded::Trigger;
+
+use super::{Bench, at_once, enqueue, fetch_work, found, token};
+
+/// A lane that is being corrected is locked itself, not only its entry in the index by which it was
+/// found: a writer that comes by another path waits.
+#[tokio::test]
+async fn correction_of_a_lane_locks_the_lane_itself() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let sets = bench.exec(&fetch_work("w")).await;
+    bench
+        .schema
+        .sql("UPDATE [$(schema)].session_lanes SET not_before_ms = 0;")
+        .await;
+    let in_between = Trigger::statement()
+        .of("_settle_session_lane")
+        .containing("SELECT TOP (1) @next_ms");
+    let pause = bench.controls.pause(in_between);
+    let other = bench.spawn(&fetch_work("other")).await;
+    pause.paused().await;
+    let mut writer = bench.session().await;
+    let write = "SET LOCK_TIMEOUT 0; UPDATE l SET not_before_ms = 1
+        FROM [$(schema)].session_lanes AS l WITH (INDEX(pk_session_lanes)) WHERE l.lane_id > 0;";
+    assert_eq!(writer.run(write).await.err(), Some(1222));
+    // And whoever gives an item back is not overwritten by the correction.
+    let abandon = format!("abandon_work_item @lock_token = N'{}'", token(&sets));
+    let abandon = bench.spawn(&abandon).await;
+    bench.blocked(1).await;
+    pause.release();
+    abandon.await.unwrap().expect("the item is given back");
+    assert!(!found(&other.await.unwrap().unwrap()));
+}
+
+/// The row of a session that does not exist yet is created without a lock on its neighbours.
+#[tokio::test]
+async fn new_sessions_and_lanes_do_not_wait_for_their_neighbours() {
+    let bench = Bench::new().await;
+    let tagged = enqueue("s2").replace("\"payload\"", "\"tag\":\"gpu\",\"payload\"");
+    let fetch_tagged = fetch_work("w2").replace("@include_untagged = 1", "@tags = N'[\"gpu\"]'");
+    for (procedure, later, earlier) in [
+        ("enqueue_for_worker", tagged, enqueue("s1")),
+        ("fetch_work_item", fetch_tagged, fetch_work("w1")),
+    ] {
+        let pause = bench.controls.pause(Trigger::commit().of(procedure));
+        let first = bench.spawn(&later).await;
+        pause.paused().await;
+        at_once(bench.exec(&earlier)).await;
+        pause.release();
+        first.await.unwrap().expect("the first goes on");
+    }
+    let sessions = "SELECT COUNT(*) AS n FROM [$(schema)].sessions;";
+    assert_eq!(bench.schema.number(sessions).await, 2);
+}
