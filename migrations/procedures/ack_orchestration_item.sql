@@ -14,8 +14,8 @@
 --           51006 an event with this id is already stored; the lease is still held
 --
 -- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be
--- taken over in between, and no message comes in unseen: see _post_message. Two turns that send to each other ask for the same two rows in the same
--- order and cannot deadlock. Everything is a step over sets; the cost follows the size of the delta.
+-- taken over in between, and no message comes in unseen: see _post_message. Two turns that send to each other ask for
+-- the same two rows in the same order and cannot deadlock. The cost follows the size of the delta.
 --
 -- @process_id is the provider that remembers the history from now on. It is told how far the history
 -- went before this turn; if it remembered exactly that, it now has all of it.
@@ -83,14 +83,16 @@ BEGIN
         SELECT CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2, MIN(COALESCE(m.visible_at_ms, 0))
         FROM   @messages AS m
         GROUP BY CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2;
-
-        INSERT INTO @targets (instance_id)
-        SELECT LEFT(@instance_id, 400)
-        WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
     IF @worker_items IS NOT NULL
     BEGIN
         EXEC [$(schema)]._check_work_items @worker_items = @worker_items, @has_sessions = @has_sessions OUTPUT;
+    END;
+    IF @orchestrator_items IS NOT NULL OR @has_sessions = 1
+    BEGIN
+        INSERT INTO @targets (instance_id)
+        SELECT LEFT(@instance_id, 400)
+        WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
     IF @parent_instance_id IS NOT NULL
     BEGIN
@@ -110,9 +112,8 @@ BEGIN
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
-
             SET @target = N'';
-            WHILE @orchestrator_items IS NOT NULL AND @target IS NOT NULL
+            WHILE @target IS NOT NULL
             BEGIN
                 SET @previous = @target;
                 SET @target = NULL;
@@ -130,7 +131,6 @@ BEGIN
             BEGIN
                 EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
             END;
-
             SET @locked = 1;
         END TRY
         BEGIN CATCH

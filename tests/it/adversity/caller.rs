@@ -221,7 +221,7 @@ impl Caller {
         let choice = usize::try_from(self.dice.roll(1_000)).expect("small");
         let cancelled = self.account.some_activity(&format!("{own}#"), choice);
         let cancel = cancelled.as_ref().filter(|_| choice % 3 == 0);
-        let ends = self.dice.roll(5) == 0;
+        let (ends, sends) = (self.dice.roll(5) == 0, self.dice.roll(3) > 0);
         let (event, status) = match (ends, is_kept(&own)) {
             (false, _) => ("more", ""),
             (true, true) => ("end", ", @status = N'ContinuedAsNew'"),
@@ -229,10 +229,14 @@ impl Caller {
         };
         let mut text = format!(
             r#"ack_orchestration_item @lock_token = N'{}', @execution_id = {}, @orchestration_name = N'o', @orchestration_version = N'1'{status},
-               @history = N'[{{"event_id":{},"payload":"{event}","payload_bytes":4}}]',
-               @orchestrator_items = N'[{{"ord":0,"instance_id":"{other}","kind":"StartOrchestration","payload":"{sent}"}},{{"ord":1,"instance_id":"{own}","kind":"StartOrchestration","visible_at_ms":1000,"payload":"{timer}"}}]'"#,
+               @history = N'[{{"event_id":{},"payload":"{event}","payload_bytes":4}}]'"#,
             turn.token, turn.execution, turn.next_event
         );
+        if sends {
+            text += &format!(
+                r#", @orchestrator_items = N'[{{"ord":0,"instance_id":"{other}","kind":"StartOrchestration","payload":"{sent}"}},{{"ord":1,"instance_id":"{own}","kind":"StartOrchestration","visible_at_ms":1000,"payload":"{timer}"}}]'"#
+            );
+        }
         if !items.is_empty() {
             text += &format!(", @worker_items = N'[{}]'", items.join(","));
         }
@@ -257,7 +261,9 @@ impl Caller {
             turn.messages
                 .iter()
                 .for_each(|message| self.account.consumed(message));
-            self.account.sent(&timer);
+            if sends {
+                self.account.sent(&timer);
+            }
             activities
                 .iter()
                 .for_each(|id| self.account.scheduled(&format!("{own}#{id}")));
@@ -265,7 +271,7 @@ impl Caller {
                 self.account.cancelled(name);
             }
         }
-        if is_kept(&other) {
+        if sends && is_kept(&other) {
             self.account.sent(&sent);
         }
     }

@@ -260,6 +260,11 @@ fn pairs() -> Vec<Pair> {
         pair("enqueue/settle of an empty lane",
             [leased(Some("s")), vec!["ack_work_item @lock_token = N'$(work)'".to_owned()]].concat(),
             call(enqueue_work(2, Some("s"))), late(fetch_work("bb", "w2"))),
+        // The one sends nothing and schedules for a session, the other sends to the first and schedules for the same session.
+        pair("ack with a session/ack that sends to it and has the session",
+            [turn(), vec![post("j", "m2"), fetch("bb")]].concat(),
+            call(ack("aa", "i", &format!(", @worker_items = N'[{}]'", work(1, Some("s"))))),
+            call(ack("bb", "j", &format!(", @worker_items = N'[{}]', @orchestrator_items = N'[{{\"ord\":0,\"instance_id\":\"i\",\"kind\":\"ExternalRaised\",\"payload\":\"m3\"}}]'", work(2, Some("s")))))),
         // Both move the item in its lane while the lane is corrected.
         pair("work renewal/settle", leased(Some("s")),
             call("renew_work_item_lock @lock_token = N'$(work)', @extend_ms = 120000".to_owned()), settle()),
