@@ -98,8 +98,12 @@
 //!
 //!    The role is there once the schema is installed. A user that shall install it needs `CREATE SCHEMA`,
 //!    `CREATE TABLE`, `CREATE PROCEDURE`, `CREATE VIEW` and `CREATE ROLE`, or membership in `db_owner`.
-//! 3. Give the builder a [`TokenSource`]: a closure that fetches a token for
-//!    `https://database.windows.net/`. It is asked again before the token expires, and its token serves all
+//! 3. With the feature `azure-identity`, the builder's `token_source` takes an `AzureIdentity`: `managed(None)` for the
+//!    identity of the machine, App Service, Function or Container App, `managed(Some(client_id))` for a user-assigned one,
+//!    `workload(None)` in Kubernetes, `developer()` for your own `az login`. Two environment variables are enough for
+//!    the example `azure_entra`.
+//! 4. Without that feature, give it any other [`TokenSource`]: a closure that fetches a token for
+//!    `https://database.windows.net/`. Either is asked again before the token expires, and its token serves all
 //!    connections.
 //!
 //! ```no_run
