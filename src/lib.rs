@@ -111,11 +111,10 @@
 //! use std::time::{Duration, SystemTime};
 //! use duroxide_sql::{AccessToken, MssqlProvider, TokenError};
 //!
-//! # async fn ask_the_identity_endpoint() -> Result<String, std::io::Error> { unimplemented!() }
 //! # async fn example() -> Result<(), duroxide_sql::Error> {
 //! let source = || async {
-//!     let secret = ask_the_identity_endpoint()
-//!         .await
+//!     // Whatever hands out tokens where you run; here a sidecar keeps a fresh one in a file.
+//!     let secret = std::fs::read_to_string("/var/run/tokens/sql")
 //!         .map_err(|error| TokenError::passing(error.to_string()))?;
 //!     let expires_at = SystemTime::now() + Duration::from_secs(3600);
 //!     Ok(AccessToken { secret, expires_at })

@@ -108,6 +108,8 @@ async fn idle_latency_counts_seven_round_trips() {
             .requests
             .is_some_and(|all| all > trips.work + trips.client_polls)
     );
+    // Fetches that wait have asked in vain at least once.
+    assert!(trips.empty_fetches > 0.0, "{trips:?}");
     let server = result.server.unwrap();
     assert!(
         server.flushes >= 4.0 && server.log_bytes > 1_000.0,

@@ -31,22 +31,7 @@ impl Bench {
 
     /// Empties the tables and makes the calls, each of which succeeds.
     pub async fn prepare(&mut self, calls: &[String]) {
-        let tables = [
-            "instance_locks",
-            "session_lanes",
-            "orchestrator_queue",
-            "instances",
-            "executions",
-            "history",
-            "kv_store",
-            "kv_delta",
-            "worker_queue",
-            "sessions",
-        ];
-        let wipe = tables
-            .map(|table| format!("DELETE FROM [$(schema)].{table};"))
-            .join(" ");
-        self.side.run(&wipe).await.expect("the tables are emptied");
+        dump::empty(&mut self.side).await;
         for call in calls {
             let text = self.named(call).await;
             let done = self.side.run(&format!("EXEC [$(schema)].{text};")).await;

@@ -27,6 +27,25 @@ const TABLES: [&str; 8] = [
     "SELECT CONCAT(N'session ', s.session_key, N' ', s.owner_id, N' ', CASE WHEN s.locked_until_ms <= @now THEN N'over' ELSE N'leased' END) AS line FROM [$(schema)].sessions AS s",
 ];
 
+/// Empties all tables.
+pub async fn empty(session: &mut Session) {
+    let wipe = [
+        "instance_locks",
+        "session_lanes",
+        "orchestrator_queue",
+        "instances",
+        "executions",
+        "history",
+        "kv_store",
+        "kv_delta",
+        "worker_queue",
+        "sessions",
+    ]
+    .map(|table| format!("DELETE FROM [$(schema)].{table};"))
+    .join(" ");
+    session.run(&wipe).await.expect("the tables are emptied");
+}
+
 /// The tables' rows, in order.
 pub async fn tables(session: &mut Session) -> Vec<String> {
     let queries: Vec<String> = TABLES.iter().map(|query| format!("{query};")).collect();

@@ -47,9 +47,10 @@ struct Outcome {
 
 async fn load(setting: Setting, load: Load, order: Order) -> Outcome {
     let server = setting.start();
-    let _witness = Witness::of(&server);
     let controls = server.controls();
     let schema = TestSchema::at(server.connection_string());
+    // Gone before the schema, whose names it tells.
+    let _witness = Witness::of(&server);
     schema.provider().await;
     let account = Arc::new(Account::default());
     let (mut sessions, mut spids) = (Vec::new(), Vec::new());

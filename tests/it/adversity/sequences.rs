@@ -5,6 +5,7 @@
 use duroxide_sql::MssqlProvider;
 use mssql_embedded::Controls;
 
+use super::dump;
 use super::model::Model;
 use super::operations::{Operation, operations};
 use super::runner::Runner;
@@ -27,22 +28,7 @@ impl Bench {
     /// The step at which the sequence fails, and how.
     async fn run(&mut self, sequence: &[Operation]) -> Option<(usize, String)> {
         self.runs += 1;
-        let tables = [
-            "instance_locks",
-            "session_lanes",
-            "orchestrator_queue",
-            "instances",
-            "executions",
-            "history",
-            "kv_store",
-            "kv_delta",
-            "worker_queue",
-            "sessions",
-        ];
-        let wipe = tables
-            .map(|table| format!("DELETE FROM [$(schema)].{table};"))
-            .join(" ");
-        self.side.run(&wipe).await.expect("the tables are emptied");
+        dump::empty(&mut self.side).await;
         let mut runner = Runner {
             provider: &self.provider,
             controls: &self.controls,

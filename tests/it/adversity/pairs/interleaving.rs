@@ -23,21 +23,7 @@ struct Bench {
 
 impl Bench {
     async fn run(&mut self, pair: &Pair, order: &Order) -> Result<End, String> {
-        let wipe = [
-            "instance_locks",
-            "session_lanes",
-            "orchestrator_queue",
-            "instances",
-            "executions",
-            "history",
-            "kv_store",
-            "kv_delta",
-            "worker_queue",
-            "sessions",
-        ]
-        .map(|table| format!("DELETE FROM [$(schema)].{table};"))
-        .join(" ");
-        self.side.run(&wipe).await.expect("the tables are emptied");
+        dump::empty(&mut self.side).await;
         for step in &pair.setup {
             let step = self.named(step).await;
             let done = self.side.run(&format!("EXEC [$(schema)].{step};")).await;
@@ -137,7 +123,6 @@ fn orders(steps: [usize; 2], rarity: u64, dice: &mut Dice) -> Vec<Order> {
 
 async fn interleave(setting: Setting) {
     let server = setting.start();
-    let _witness = Witness::of(&server);
     let controls = server.controls();
     let schema = TestSchema::at(server.connection_string());
     schema.provider().await;
@@ -151,6 +136,8 @@ async fn interleave(setting: Setting) {
         schema,
         controls,
     };
+    // Gone before the schema, whose names it tells.
+    let _witness = Witness::of(&server);
     let concerned =
         |pair: &Pair| mutants::concerns(&pair.calls.each_ref().map(|c| c.text.as_str()));
     for pair in pairs().into_iter().filter(concerned) {
