@@ -5,7 +5,8 @@
 -- Throws    nothing
 --
 -- Whoever adds an item or gives one back locks the lane first, so under its lock the items that are
--- there are all the items there are. A lane without items goes; it comes back with the next item.
+-- there are all the items there are. A lane without items goes; it comes back with the next item. A lane that is
+-- gone already is nobody's to write: nothing is locked then, and a lane that is found later has items of its own.
 -- not_before_ms lies outside the index and is read so that the row itself is locked: with the index
 -- entry alone, a writer that comes by another path, or that qualifies rows before it locks them, would
 -- lower the promise in between and have it overwritten.
@@ -26,32 +27,35 @@ BEGIN
     WHERE  l.session_key = @session_key
       AND  l.tag_key = @tag_key;
 
-    SELECT TOP (1) @next_ms = q.not_before_ms
-    FROM   [$(schema)].worker_queue AS q
-           WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-    WHERE  q.session_key = @session_key
-      AND  q.tag_key = @tag_key
-    ORDER BY q.not_before_ms, q.work_id;
-
-    IF @next_ms IS NULL
+    IF @promised_ms IS NOT NULL
     BEGIN
-        DELETE l
-        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
-        WHERE  l.session_key = @session_key
-          AND  l.tag_key = @tag_key;
-    END
-    ELSE
-    BEGIN
-        SELECT @session_end_ms = s.locked_until_ms
-        FROM   [$(schema)].sessions AS s
-               WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-        WHERE  s.session_key = @session_key;
+        SELECT TOP (1) @next_ms = q.not_before_ms
+        FROM   [$(schema)].worker_queue AS q
+               WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+        WHERE  q.session_key = @session_key
+          AND  q.tag_key = @tag_key
+        ORDER BY q.not_before_ms, q.work_id;
 
-        UPDATE l
-        SET    l.not_before_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END
-        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
-        WHERE  l.session_key = @session_key
-          AND  l.tag_key = @tag_key;
+        IF @next_ms IS NULL
+        BEGIN
+            DELETE l
+            FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
+            WHERE  l.session_key = @session_key
+              AND  l.tag_key = @tag_key;
+        END
+        ELSE
+        BEGIN
+            SELECT @session_end_ms = s.locked_until_ms
+            FROM   [$(schema)].sessions AS s
+                   WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+            WHERE  s.session_key = @session_key;
+
+            UPDATE l
+            SET    l.not_before_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END
+            FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
+            WHERE  l.session_key = @session_key
+              AND  l.tag_key = @tag_key;
+        END;
     END;
 
     COMMIT TRANSACTION;

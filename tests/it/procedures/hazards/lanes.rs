@@ -54,3 +54,43 @@ async fn new_sessions_and_lanes_do_not_wait_for_their_neighbours() {
     let sessions = "SELECT COUNT(*) AS n FROM [$(schema)].sessions;";
     assert_eq!(bench.schema.number(sessions).await, 2);
 }
+
+/// Two fetches come to a lane without items at once. The slower one finds that it is gone, and leaves the lane alone
+/// that comes with a new item: it has not locked that one. Seed 316 of the mixed load showed it, once.
+#[tokio::test]
+async fn lane_that_is_gone_is_not_removed_again_under_a_new_item() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let sets = bench.exec(&fetch_work("w")).await;
+    let ack = format!("ack_work_item @lock_token = N'{}'", token(&sets));
+    bench.exec(&ack).await;
+    let emptied = "UPDATE [$(schema)].session_lanes SET not_before_ms = 0;
+                   DELETE FROM [$(schema)].sessions;";
+    bench.schema.sql(emptied).await;
+    let correction = || Trigger::statement().of("_settle_session_lane");
+    let before = bench
+        .controls
+        .pause(correction().containing("SELECT @promised_ms").times(1));
+    let mut slower = bench.spawn(&fetch_work("slower")).await;
+    let spid = before.paused().await;
+    bench.exec(&fetch_work("faster")).await;
+    let lanes = "SELECT COUNT(*) AS n FROM [$(schema)].session_lanes;";
+    assert_eq!(bench.schema.number(lanes).await, 0, "the lane was empty");
+    let removal = bench
+        .controls
+        .pause(correction().by(spid).containing("DELETE l"));
+    before.release();
+    let ended = tokio::select! {
+        ended = &mut slower => Some(ended),
+        _ = removal.paused() => None,
+    };
+    bench.exec(&enqueue("s")).await;
+    drop(removal);
+    let ended = match ended {
+        Some(ended) => ended,
+        None => slower.await,
+    };
+    ended.unwrap().expect("the slower fetch finds nothing");
+    assert_eq!(bench.schema.number(lanes).await, 1, "the item has a lane");
+    assert!(found(&bench.exec(&fetch_work("another")).await));
+}
