@@ -1,6 +1,6 @@
 //! What was decided, for whoever replays a failure.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
 use parking_lot::Mutex;
@@ -55,18 +55,24 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The latest decisions.
+/// The latest decisions, and whom each kind of question was ever put to.
 #[derive(Debug)]
 pub(super) struct Journal {
     keep: usize,
-    latest: Mutex<VecDeque<Decision>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    latest: VecDeque<Decision>,
+    asked: BTreeSet<(Question, u64)>,
 }
 
 impl Journal {
     pub fn new(keep: usize) -> Self {
         Self {
             keep,
-            latest: Mutex::default(),
+            kept: Mutex::default(),
         }
     }
 
@@ -74,14 +80,22 @@ impl Journal {
         if self.keep == 0 {
             return;
         }
-        let mut latest = self.latest.lock();
-        if latest.len() == self.keep {
-            latest.pop_front();
+        let decision = decision();
+        let mut kept = self.kept.lock();
+        if kept.latest.len() == self.keep {
+            kept.latest.pop_front();
         }
-        latest.push_back(decision());
+        kept.latest.push_back(decision);
+        kept.asked.insert((decision.question, decision.session));
     }
 
     pub fn latest(&self) -> Vec<Decision> {
-        self.latest.lock().iter().copied().collect()
+        self.kept.lock().latest.iter().copied().collect()
+    }
+
+    pub fn asked(&self, question: Question) -> Vec<u64> {
+        let kept = self.kept.lock();
+        let sessions = kept.asked.range((question, 0)..=(question, u64::MAX));
+        sessions.map(|(_, session)| *session).collect()
     }
 }

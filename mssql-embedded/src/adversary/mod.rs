@@ -119,6 +119,11 @@ impl Adversary {
     pub fn decisions(&self) -> Vec<Decision> {
         self.journal.latest()
     }
+
+    /// The sessions in which a question ever came up.
+    pub fn asked(&self, question: Question) -> Vec<u64> {
+        self.journal.asked(question)
+    }
 }
 
 #[cfg(test)]

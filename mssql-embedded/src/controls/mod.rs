@@ -29,7 +29,7 @@ use std::time::Duration;
 
 pub use pause::{Pause, Rule};
 
-use crate::adversary::{Adversary, Decision};
+use crate::adversary::{Adversary, Decision, Question};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::hooks::{Action, Gate, Snapshot, Trigger};
@@ -122,6 +122,13 @@ impl Controls {
     pub fn decisions(&self) -> Vec<Decision> {
         let adversary = self.engine.adversary.as_ref();
         adversary.map(Adversary::decisions).unwrap_or_default()
+    }
+
+    /// The sessions, as in [`Decision::session`], whose statements ever left a question to the adversary; none without
+    /// one. [`Question::LockGrain`], for instance, never comes up in a session all of whose statements say ROWLOCK.
+    pub fn asked(&self, question: Question) -> Vec<u64> {
+        let adversary = self.engine.adversary.as_ref();
+        adversary.map_or_else(Vec::new, |adversary| adversary.asked(question))
     }
 
     fn arm(&self, trigger: Trigger, action: Action) -> Rule {

@@ -40,7 +40,8 @@ pub fn run_insert(
 ) -> SqlResult<DmlResult> {
     check_target(&insert.target, env)?;
     check_identity_insert(insert, env)?;
-    if let Some(choices) = &env.core.choices {
+    // Nobody else meets the rows of a table variable, whatever stands for them.
+    if let (Some(choices), Target::Table(_)) = (&env.core.choices, &insert.target) {
         choices.decide_writes(insert.hints.rowlock);
     }
     lock_target(insert, env)?;

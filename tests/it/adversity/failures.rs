@@ -12,14 +12,14 @@ use super::pairs::{ack, enqueue_work, fetch, fetch_work, post, token, work};
 use crate::support::session::Session;
 use crate::support::setting::Setting;
 
-struct Case {
-    setup: Vec<String>,
+pub(super) struct Case {
+    pub setup: Vec<String>,
     /// Whether the leases end between the setup and the call.
-    is_late: bool,
-    call: String,
+    pub is_late: bool,
+    pub call: String,
 }
 
-fn case(setup: Vec<String>, call: String) -> Case {
+pub(super) fn case(setup: Vec<String>, call: String) -> Case {
     Case {
         setup,
         is_late: false,
@@ -27,23 +27,25 @@ fn case(setup: Vec<String>, call: String) -> Case {
     }
 }
 
-fn late(setup: Vec<String>, call: &str) -> Case {
+pub(super) fn late(setup: Vec<String>, call: &str) -> Case {
     Case {
         is_late: true,
         ..case(setup, call.to_owned())
     }
 }
 
-fn cases() -> Vec<Case> {
+/// Two executions of an instance, the second ended.
+pub(super) fn twice() -> Vec<String> {
+    let next = turn("i", "a1", ", @status = N'ContinuedAsNew'");
+    let last = turn("i", "a2", ", @status = N'Completed'");
+    let last = last.map_second_execution();
+    [next, last].concat()
+}
+
+pub(super) fn cases() -> Vec<Case> {
     let held = || vec![post("i", "m1"), fetch("aa")];
     let leased = || vec![enqueue_work(1, Some("s")), fetch_work("aa", "w1")];
     let ended = || turn("i", "aa", ", @status = N'Completed'");
-    let twice = || {
-        let next = turn("i", "a1", ", @status = N'ContinuedAsNew'");
-        let last = turn("i", "a2", ", @status = N'Completed'");
-        let last = last.map_second_execution();
-        [next, last].concat()
-    };
     let everything = format!(
         ", @status = N'Completed', @worker_items = N'[{},{}]', @orchestrator_items = N'[{{\"ord\":0,\"instance_id\":\"child\",\"kind\":\"StartOrchestration\",\"payload\":\"m9\"}}]', @kv_changes = N'[{{\"key\":\"k\",\"value\":\"v\",\"value_bytes\":1}}]', @set_custom_status = 1, @custom_status = N'c', @cancelled_activities = N'[{{\"instance_id\":\"i\",\"execution_id\":1,\"activity_id\":1}}]'",
         work(5, None),

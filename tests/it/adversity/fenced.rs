@@ -10,7 +10,7 @@ use crate::support::session::Session;
 use crate::support::setting::Setting;
 
 /// A finished instance that is too large for one transaction, with a turn under way and an activity.
-fn setup() -> Vec<String> {
+pub(super) fn setup() -> Vec<String> {
     let ended = weighty(&turn("i", "aa", ", @status = N'Completed'").join("\n"));
     let mut calls: Vec<_> = ended.split('\n').map(str::to_owned).collect();
     calls.extend([enqueue_work(1, None), post("i", "m2"), fetch("bb")]);

@@ -7,7 +7,7 @@ use crate::support::session::Session;
 use crate::support::setting::Setting;
 
 /// What readers ask. The numbers for metrics are taken as they come, whoever asks.
-const QUESTIONS: [&str; 14] = [
+pub(super) const QUESTIONS: [&str; 14] = [
     "get_custom_status @instance_id = N'i', @last_seen_version = 0",
     "get_execution_info @instance_id = N'i', @execution_id = 1",
     "get_instance_info @instance_id = N'i'",

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mssql_embedded::Question;
+
 use super::account::Account;
 use super::caller::Caller;
 use crate::support::checker;
@@ -103,6 +105,16 @@ async fn load(setting: Setting, load: Load, order: Order) -> Outcome {
                 .unwrap_or_else(|error| panic!("{setting:?}: {error}")),
         );
     }
+    let asked = controls.asked(Question::LockGrain).into_iter();
+    let callers = |session: &u64| match order {
+        Order::Free => spids.iter().any(|spid| u64::from(*spid) == *session),
+        Order::InTurns => *session < CALLERS,
+    };
+    let asked: Vec<u64> = asked.filter(callers).collect();
+    assert!(
+        asked.is_empty(),
+        "{setting:?}: {asked:?} left the grain of their locks open"
+    );
     // Before the account is closed, which asks for many more.
     let decisions = controls.decisions().into_iter();
     let decisions = decisions.filter(|decision| decision.session < CALLERS);

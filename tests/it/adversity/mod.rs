@@ -10,6 +10,7 @@ mod caller;
 mod dump;
 mod failures;
 mod fenced;
+mod grain;
 mod levels;
 mod load;
 mod model;
