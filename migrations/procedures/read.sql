@@ -7,6 +7,9 @@
 -- Called by every waiting client, so it is a few seeks and sends what the caller says it does not
 -- have: see _read_history. What it has of an older execution does not count. An unknown instance has
 -- an empty history, and so has one that is being deleted, whatever is left of it.
+--
+-- The custom status comes along once the instance has ended: whoever waits asks for it next, and it cannot
+-- change any more.
 CREATE OR ALTER PROCEDURE [$(schema)].[read]
     @instance_id        NVARCHAR(4000),
     @known_execution_id BIGINT = NULL,
@@ -20,9 +23,10 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    DECLARE @execution_id BIGINT = 1, @is_hidden BIT = 0;
+    DECLARE @execution_id BIGINT = 1, @is_hidden BIT = 0, @has_ended BIT = 0;
 
-    SELECT TOP (1) @execution_id = e.execution_id, @is_hidden = CASE WHEN e.status = N'Deleting' THEN 1 ELSE 0 END
+    SELECT TOP (1) @execution_id = e.execution_id, @is_hidden = CASE WHEN e.status = N'Deleting' THEN 1 ELSE 0 END,
+           @has_ended = CASE WHEN e.status IN (N'Completed', N'Failed') THEN 1 ELSE 0 END
     FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
     WHERE  e.instance_id = @instance_id
     ORDER BY e.execution_id DESC;
@@ -36,4 +40,13 @@ BEGIN
         @instance_id = @instance_id, @execution_id = @execution_id,
         @known_first_turn = @known_first_turn, @known_event_id = @known_event_id,
         @known_last_turn = @known_last_turn, @is_hidden = @is_hidden;
+
+    IF @has_ended = 1
+    BEGIN
+        SELECT i.custom_status, i.custom_status_version
+        FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+        WHERE  i.instance_id = @instance_id
+          AND  i.current_execution_id = @execution_id
+          AND  i.status IN (N'Completed', N'Failed');
+    END;
 END;

@@ -152,7 +152,10 @@ async fn deleted(
     provider: &MssqlProvider,
     call: &Call<'_>,
 ) -> Result<(DeleteInstanceResult, bool), CallError> {
-    let row = provider.database.execute(call).await?.row()?;
+    let answer = provider.database.execute(call).await;
+    // Whatever came of it.
+    provider.histories.forget_ended();
+    let row = answer?.row()?;
     let counts = DeleteInstanceResult {
         instances_deleted: row.count("instances_deleted")?,
         executions_deleted: row.count("executions_deleted")?,

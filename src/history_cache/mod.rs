@@ -6,11 +6,13 @@
 //! turn of another process, an ack whose outcome is unknown or a database that lost its last commits
 //! all show themselves as other turns, and then what is missing is read again.
 
+mod ended;
 mod expected;
 mod history;
 mod lru;
 mod sent;
 
+pub(crate) use ended::Status;
 pub(crate) use history::{Extent, History};
 pub(crate) use sent::{Sent, Whole};
 
@@ -18,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
+use ended::EndedStatuses;
 use expected::ExpectedReads;
 use lru::Lru;
 
@@ -27,6 +30,7 @@ pub(crate) struct HistoryCache {
     process_id: Option<Uuid>,
     histories: Mutex<Lru>,
     expected: ExpectedReads,
+    ended: EndedStatuses,
 }
 
 impl HistoryCache {
@@ -36,6 +40,7 @@ impl HistoryCache {
             process_id: (bytes_max > 0).then(Uuid::new_v4),
             histories: Mutex::new(Lru::new(bytes_max)),
             expected: ExpectedReads::default(),
+            ended: EndedStatuses::default(),
         }
     }
 
@@ -90,6 +95,23 @@ impl HistoryCache {
     /// The read that a fetch of the same task announced, at most once.
     pub(crate) fn take_expected(&self, instance: &str) -> Option<Option<Extent>> {
         self.expected.take(instance)
+    }
+
+    /// A client has read the end of `instance`, and will ask for its custom status.
+    pub(crate) fn remember_ended(&self, instance: &str, status: Status) {
+        if self.process_id.is_some() {
+            self.ended.remember(instance, status);
+        }
+    }
+
+    /// The custom status that came with the end of `instance`, at most once for each read.
+    pub(crate) fn take_ended(&self, instance: &str) -> Option<Status> {
+        self.ended.take(instance)
+    }
+
+    /// Something was deleted.
+    pub(crate) fn forget_ended(&self) {
+        self.ended.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Lru> {

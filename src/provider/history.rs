@@ -7,9 +7,9 @@ use duroxide::Event;
 use super::MssqlProvider;
 use crate::codec;
 use crate::error::CallError;
-use crate::history_cache::{Extent, History, Sent, Whole};
+use crate::history_cache::{Extent, History, Sent, Status, Whole};
 use crate::observe::metrics;
-use crate::procedure::Call;
+use crate::procedure::{Call, ResultSets};
 use crate::retry::Retry;
 
 /// The history of the latest execution; empty for an instance that nobody knows.
@@ -99,6 +99,9 @@ async fn ask<'a>(
         let claimed = known.as_ref().map(|known| known.extent());
         let mut sets = provider.database.execute(&call(claimed)).await?;
         let sent = Sent::take(&mut sets)?;
+        if let Some(status) = ended(&mut sets)? {
+            provider.histories.remember_ended(instance, status);
+        }
         if let Some(whole) = sent.complete(known.as_ref(), claimed)? {
             metrics::history(known.is_some());
             if let Whole::Proven(history) = &whole {
@@ -113,6 +116,16 @@ async fn ask<'a>(
         }
         // The history was replaced while it was read: once more, all of it.
     }
+}
+
+/// The custom status of an instance that has ended, which comes behind its history.
+fn ended(sets: &mut ResultSets) -> Result<Option<Status>, CallError> {
+    if sets.rows() == 0 {
+        return Ok(None);
+    }
+    let row = sets.row()?;
+    let status = row.opt_text("custom_status")?.map(ToOwned::to_owned);
+    Ok(Some((status, row.count("custom_status_version")?)))
 }
 
 pub(super) async fn append(

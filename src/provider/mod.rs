@@ -54,7 +54,7 @@ pub struct MssqlProvider {
     pub(crate) database: Arc<Database>,
     claims: Arc<Claims>,
     pub(crate) wakeups: Arc<Wakeups>,
-    histories: HistoryCache,
+    pub(crate) histories: HistoryCache,
     watcher: Watcher,
 }
 

@@ -166,6 +166,59 @@ async fn admin_methods_are_one_request_each() {
     costs!(proxy, 1, p.delete_instance("a", true)).unwrap();
 }
 
+/// Whoever waits for an instance asks for its custom status after each read. The read of its end has brought it; a deletion
+/// in between is not missed, and a read of something that still runs brings nothing.
+#[tokio::test]
+async fn status_of_an_instance_comes_with_its_end() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let url = proxy.url(schema.url());
+    let builder = duroxide_sql::MssqlProvider::builder(url).schema(schema.name().as_str());
+    let p = builder.pool_min_idle(1).build().await.unwrap();
+    p.enqueue_for_orchestrator(start("a"), None).await.unwrap();
+    let (_, token, _) = fetch(&p).await.unwrap();
+    let says = |text: &str| EventKind::CustomStatusUpdated {
+        status: Some(text.into()),
+    };
+    let history = vec![started("a", ""), event("a", 2, says("half"))];
+    let ack = p.ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![]);
+    ack.await.unwrap();
+    costs!(proxy, 1, p.read("a")).unwrap();
+    let status = costs!(proxy, 1, p.get_custom_status("a", 0)).unwrap();
+    assert_eq!(status, Some((Some("half".to_owned()), 1)));
+
+    p.enqueue_for_orchestrator(start("a"), None).await.unwrap();
+    let (_, token, _) = fetch(&p).await.unwrap();
+    let output = "x".to_owned();
+    let end = EventKind::OrchestrationCompleted { output };
+    let history = vec![event("a", 3, says("whole")), event("a", 4, end)];
+    let ended = duroxide::providers::ExecutionMetadata {
+        status: Some("Completed".into()),
+        output: Some("x".into()),
+        ..metadata()
+    };
+    let ack = p.ack_orchestration_item(&token, 1, history, vec![], vec![], ended, vec![]);
+    ack.await.unwrap();
+    let whole = Some((Some("whole".to_owned()), 2));
+    // The answer is believed for a moment only, so a busy machine may need another try.
+    let with_read = || async {
+        p.read("a").await.unwrap();
+        proxy.take_requests();
+        assert_eq!(p.get_custom_status("a", 0).await.unwrap(), whole);
+        proxy.take_requests() == 0
+    };
+    wait::until("the status comes with the read", with_read).await;
+    assert_eq!(
+        costs!(proxy, 1, p.get_custom_status("a", 1)).unwrap(),
+        whole
+    );
+    p.read("a").await.unwrap();
+    assert_eq!(p.get_custom_status("a", 2).await.unwrap(), None);
+    p.read("a").await.unwrap();
+    p.delete_instance("a", true).await.unwrap();
+    assert_eq!(p.get_custom_status("a", 0).await.unwrap(), None);
+}
+
 /// A one-activity orchestration costs seven requests: four writes and three fetches with work. The
 /// worker's read comes with its fetch. Each dispatcher may also ask in vain once when it comes and once after each turn.
 #[tokio::test]
