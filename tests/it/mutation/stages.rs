@@ -17,12 +17,16 @@ pub struct Stage {
 /// What speaks to the procedures directly, and is soon over.
 const DIRECT: &[&str] = &[
     "procedures::claims",
+    "procedures::counting",
     "procedures::deletion",
+    "procedures::fencing",
+    "procedures::ghosts",
     "procedures::hazards",
     "procedures::invariants",
     "procedures::moving",
     "procedures::sessions",
     "procedures::transactions",
+    "procedures::wait_for_work",
     "histories::",
     "interleavings::",
     "clocks::",
@@ -68,16 +72,18 @@ impl Stage {
 pub fn stages() -> Vec<Stage> {
     let plain = Stage::plain;
     vec![
+        plain("grain", &["adversity::grain"]).against(0..2),
         plain("model", &["adversity::sequences"]).against(0..8),
-        plain("failures", &["adversity::failures", "adversity::levels"]),
         plain("orders", &["adversity::orders"]).against(0..8),
-        plain("load", &["adversity::load::mixed"]).against(0..4),
+        plain("direct", DIRECT),
+        plain("failures", &["adversity::failures", "adversity::levels"]),
+        plain("load", &["adversity::load::mixed"]).against(0..2),
         plain("pairs", &["adversity::pairs"]).against(0..2),
         plain("pairs, optimized locking", &["adversity::pairs"]).against(2..4),
-        plain("direct", DIRECT),
-        plain("cost", &["procedures::cost", "costs::", "durability::"]),
+        plain("costs", &["costs::", "durability::"]),
+        plain("rows", &["procedures::cost"]),
         plain("direct with an adversary", DIRECT).against(2..3),
-        plain("more load", &["adversity::load::mixed"]).against(4..24),
+        plain("more load", &["adversity::load::mixed"]).against(2..16),
     ]
 }
 
