@@ -63,14 +63,16 @@ BEGIN
       AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
       AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
       AND  EXISTS (SELECT 1
-                   FROM   [$(schema)].executions AS o WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST)
+                   FROM   [$(schema)].executions AS o
+                          WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                    WHERE  o.instance_id = i.instance_id
                      AND  o.execution_id <> i.current_execution_id
                      AND  o.status <> N'Running'
                      AND  (o.status = N'Deleting' OR @completed_before_ms IS NULL
                            OR o.completed_at_ms < @completed_before_ms)
                      AND  (o.status = N'Deleting' OR o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
-                                                 FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST)
+                                                 FROM   [$(schema)].executions AS k
+                                                        WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                                                  WHERE  k.instance_id = i.instance_id
                                                  ORDER BY k.execution_id DESC)))
     GROUP BY i.instance_id

@@ -10,7 +10,7 @@ use mssql_embedded::Question;
 use super::bench::{Bench, turn};
 use super::failures::{Case, case, cases, late};
 use super::levels::QUESTIONS;
-use super::pairs::{enqueue_work, fetch, fetch_work, post, token, weighty};
+use super::pairs::{ack, enqueue_work, fetch, fetch_work, post, token, weighty};
 use super::{failures, fenced};
 use crate::support::session::Session;
 use crate::support::setting::Setting;
@@ -24,9 +24,9 @@ fn others() -> Vec<Case> {
     let orphan = |kind: &str| post("i", "m1").replace("StartOrchestration", kind);
     let values = ", @set_custom_status = 1, @custom_status = N'c', @kv_changes = N'[{\"key\":\"k\",\"value\":\"v\",\"value_bytes\":1}]'";
     // The statistics read the first event.
-    let first = |call: String| call.replace("\"payload\":\"aa\"", "\"payload\":\"{}\"");
+    let readable = |call: String| call.replace("\"payload\":\"aa\"", "\"payload\":\"{}\"");
     let busy = || {
-        let turns = turn("i", "aa", values).into_iter().map(first);
+        let turns = turn("i", "aa", values).into_iter().map(readable);
         let child = turn("child", "bb", ", @parent_instance_id = N'i'");
         let work = [
             enqueue_work(1, Some("s")),
@@ -58,7 +58,25 @@ fn others() -> Vec<Case> {
         token("aa")
     );
     let of_process = format!("{}, @process_id = '{}'", fetch("dd"), token("00"));
+    // The store has a key from the first execution; the second clears it, writes others and ends.
+    let first = turn("i", "aa", &format!("{values}, @status = N'ContinuedAsNew'"));
+    let second = vec![post("i", "m3"), fetch("bb")];
+    let cleared = ack(
+        "bb",
+        "i",
+        &format!("{values}, @kv_clear_all = 1, @status = N'Completed'"),
+    );
+    let cleared = cleared.replace("@execution_id = 1", "@execution_id = 2");
     let mut others = vec![
+        case([first, second].concat(), cleared),
+        case(
+            vec![post("i", "m1")],
+            "cancel_instance @instance_id = N'i'".to_owned(),
+        ),
+        case(
+            vec![orphan("ExternalRaised")],
+            "cancel_instance @instance_id = N'i'".to_owned(),
+        ),
         case(
             fenced::setup(),
             "delete_instance @instance_id = N'i', @force = 1".to_owned(),
@@ -103,7 +121,11 @@ async fn calls_lock_rows_whatever_the_server_would_like() {
             }
             let call = bench.named(&case.call).await;
             let done = caller.run(&format!("EXEC [$(schema)].{call};")).await;
-            done.unwrap_or_else(|number| panic!("{setting:?}: {number} from {call}"));
+            // A refusal of our own has looked at the tables, too.
+            let is_done = done
+                .as_ref()
+                .map_or_else(|number| *number > 51_000, |_| true);
+            assert!(is_done, "{setting:?}: {:?} from {call}", done.err());
             let asked = bench.controls.asked(Question::LockGrain);
             let is_open = asked
                 .iter()

@@ -11,6 +11,7 @@ mod dump;
 mod failures;
 mod fenced;
 mod grain;
+mod held;
 mod levels;
 mod load;
 mod model;

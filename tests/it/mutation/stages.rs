@@ -74,6 +74,7 @@ pub fn stages() -> Vec<Stage> {
     vec![
         plain("grain", &["adversity::grain"]).against(0..2),
         plain("model", &["adversity::sequences"]).against(0..8),
+        plain("held", &["adversity::held"]).against(0..2),
         plain("orders", &["adversity::orders"]).against(0..8),
         plain("direct", DIRECT),
         plain("failures", &["adversity::failures", "adversity::levels"]),

@@ -7,6 +7,7 @@ mod joins;
 mod optimized_locking;
 mod order;
 mod paths;
+mod readpast;
 mod spools;
 mod turns;
 mod victims;

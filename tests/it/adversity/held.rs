@@ -1,0 +1,208 @@
+//! Whoever looks for work steps over what somebody else is writing to, and waits for nobody.
+//!
+//! Each row of the queues in turn is held by a transaction that stays open. The calls may not wait at all, and those that look
+//! for work find what is left.
+
+use super::bench::{Bench, turn};
+use super::pairs::{enqueue_work, fetch, fetch_work, post, work};
+use crate::support::mutants;
+use crate::support::session::Session;
+use crate::support::setting::Setting;
+
+/// A state of the queues, and whether there is work for those who look.
+struct State {
+    setup: Vec<String>,
+    is_ready: bool,
+}
+
+/// A call, the tables that it searches, and whether it may wait for a row of the sessions, because it has to write it or to
+/// know whose it is.
+struct Look {
+    call: String,
+    searches: &'static [&'static str],
+    needs_sessions: bool,
+}
+
+/// The rows of a table one by one, and how one is held: its entry in the index that leads to it as well.
+const TABLES: [(&str, &str, &str); 4] = [
+    ("instance_locks", "instance_id", "not_before_ms"),
+    ("session_lanes", "lane_id", "not_before_ms"),
+    ("worker_queue", "work_id", "not_before_ms"),
+    ("sessions", "session_key", "locked_until_ms"),
+];
+
+fn tagged(activity: u64, session: Option<&str>) -> String {
+    let item = work(activity, session).replace("\"payload\"", "\"tag\":\"gpu\",\"payload\"");
+    format!("enqueue_for_worker @worker_items = N'[{item}]'")
+}
+
+fn any_work(name: &str, owner: &str) -> String {
+    fetch_work(name, owner).replace("@include_untagged = 1", "@any_tag = 1")
+}
+
+fn states() -> Vec<State> {
+    let pinned = |name: &str, token: &str| turn(name, token, ", @pinned_version = 1000001");
+    let ready = [
+        pinned("p", "a1"),
+        pinned("q", "a2"),
+        vec![
+            post("p", "m1"),
+            post("q", "m2"),
+            post("i", "m3"),
+            post("j", "m4"),
+            enqueue_work(1, Some("s1")),
+            fetch_work("b1", "w1"),
+            enqueue_work(2, Some("s2")),
+            fetch_work("b2", "w1"),
+            enqueue_work(3, Some("s1")),
+            enqueue_work(4, Some("s2")),
+            tagged(5, Some("s1")),
+            enqueue_work(6, Some("s3")),
+            enqueue_work(7, Some("s4")),
+            tagged(8, Some("s3")),
+            // A lane all of whose items are held is corrected, and that has to know them.
+            enqueue_work(13, Some("s3")),
+            enqueue_work(14, Some("s4")),
+            tagged(15, Some("s3")),
+            enqueue_work(9, None),
+            enqueue_work(10, None),
+            tagged(11, None),
+            tagged(12, None),
+        ],
+    ]
+    .concat();
+    let leased = [
+        pinned("p", "a1"),
+        vec![
+            post("p", "m1"),
+            post("i", "m3"),
+            fetch("b1"),
+            fetch("b2"),
+            enqueue_work(1, Some("s1")),
+            tagged(2, Some("s2")),
+            enqueue_work(3, None),
+            tagged(4, None),
+            any_work("c1", "w1"),
+            any_work("c2", "w1"),
+            any_work("c3", "w1"),
+            any_work("c4", "w1"),
+        ],
+    ]
+    .concat();
+    // The sessions are still leased, and everything in them is done.
+    let idle = vec![
+        enqueue_work(1, Some("s1")),
+        fetch_work("b1", "w1"),
+        "ack_work_item @lock_token = N'$(work)'".to_owned(),
+        enqueue_work(2, Some("s2")),
+        fetch_work("b2", "w1"),
+        "ack_work_item @lock_token = N'$(work)'".to_owned(),
+    ];
+    let state = |setup, is_ready| State { setup, is_ready };
+    vec![state(ready, true), state(leased, false), state(idle, false)]
+}
+
+fn looks() -> Vec<Look> {
+    const WORK: &[&str] = &["session_lanes", "worker_queue", "sessions"];
+    const ALL: &[&str] = &[
+        "instance_locks",
+        "session_lanes",
+        "worker_queue",
+        "sessions",
+    ];
+    let look = |call: &str, searches, needs_sessions| Look {
+        call: call.to_owned(),
+        searches,
+        needs_sessions,
+    };
+    let wait = "wait_for_work @wait_ms = 0, @orchestrations = 1, @any_tag = 1, @tags = N'[\"gpu\"]', @sessions = 1, @session_owners = N'[\"w1\",\"w2\"]'";
+    let renew =
+        "renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 90000, @idle_timeout_ms = 60000";
+    vec![
+        look(&fetch("d1"), &["instance_locks"], false),
+        look(&any_work("d2", "w1"), WORK, true),
+        look(&any_work("d3", "w2"), WORK, true),
+        look(wait, ALL, false),
+        look(
+            "cleanup_orphaned_sessions",
+            &["worker_queue", "sessions"],
+            false,
+        ),
+        look(renew, &["session_lanes", "sessions"], true),
+    ]
+}
+
+/// The keys of a table's rows, as literals.
+async fn keys(side: &mut Session, table: &str, key: &str) -> Vec<String> {
+    let query = format!(
+        "SELECT CONCAT(N'N''', CAST(t.{key} AS NVARCHAR(400)), N'''') AS line FROM [$(schema)].{table} AS t ORDER BY 1;"
+    );
+    let sets = side.run(&query).await.expect("the keys can be read");
+    let lines = sets[0].iter().map(|row| row.get::<&str, _>("line"));
+    lines.map(|line| line.expect("a key").to_owned()).collect()
+}
+
+/// Makes the call once for each row of the tables that it searches, and returns how many there were.
+async fn look(
+    bench: &mut Bench,
+    sessions: &mut [Session; 2],
+    state: &State,
+    wanted: &Look,
+) -> usize {
+    let [caller, holder] = sessions;
+    let mut held = 0;
+    bench.prepare(&state.setup).await;
+    let searched = |(table, ..): &&(&str, _, _)| wanted.searches.contains(table);
+    for (table, key, column) in TABLES.iter().filter(searched) {
+        for at in 0..keys(&mut bench.side, table, key).await.len() {
+            let row = keys(&mut bench.side, table, key).await.swap_remove(at);
+            let hold = format!(
+                "BEGIN TRANSACTION; UPDATE t SET t.{column} = t.{column} + 1
+                 FROM [$(schema)].{table} AS t WITH (ROWLOCK) WHERE t.{key} = {row};"
+            );
+            holder.run(&hold).await.expect("the row is held");
+            held += 1;
+            let answer = caller
+                .run(&format!("EXEC [$(schema)].{};", wanted.call))
+                .await;
+            let what = format!("{} with {row} of {table} held", wanted.call);
+            let mut has_changed = !wanted.call.starts_with("wait_for_work");
+            match answer {
+                Err(1222) if wanted.needs_sessions && *table == "sessions" => {}
+                Err(number) => panic!("{number} from {what}"),
+                Ok(sets) if wanted.call.starts_with("fetch") => {
+                    has_changed = sets[0][0].get::<bool, _>("found") == Some(true);
+                    assert_eq!(has_changed, state.is_ready, "{what}");
+                }
+                Ok(_) => {}
+            }
+            holder.run("ROLLBACK;").await.expect("it is let go");
+            if has_changed {
+                bench.prepare(&state.setup).await;
+            }
+        }
+    }
+    held
+}
+
+#[tokio::test]
+async fn rows_that_somebody_holds_keep_nobody_waiting() {
+    for setting in Setting::each(0..4, &[]).map(Setting::with_adversary) {
+        let mut bench = Bench::new(setting).await;
+        let mut sessions = [
+            Session::open(&bench.schema).await,
+            Session::open(&bench.schema).await,
+        ];
+        let set = sessions[0].run("SET LOCK_TIMEOUT 0;").await;
+        set.expect("nothing is waited for");
+        let mut held = 0;
+        for state in states() {
+            for wanted in looks() {
+                if mutants::concerns(&[&wanted.call]) {
+                    held += look(&mut bench, &mut sessions, &state, &wanted).await;
+                }
+            }
+        }
+        println!("{setting:?}: {held} rows were held");
+    }
+}
