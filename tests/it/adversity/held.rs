@@ -3,6 +3,8 @@
 //! Each row of the queues in turn is held by a transaction that stays open. The calls may not wait at all, and those that look
 //! for work find what is left.
 
+use mssql_embedded::Question;
+
 use super::bench::{Bench, turn};
 use super::pairs::{enqueue_work, fetch, fetch_work, post, work};
 use crate::support::mutants;
@@ -204,5 +206,74 @@ async fn rows_that_somebody_holds_keep_nobody_waiting() {
             }
         }
         println!("{setting:?}: {held} rows were held");
+    }
+}
+
+/// More of everything than is counted each time.
+const MANY: &str = "
+    WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 5001)
+    INSERT INTO [$(schema)].orchestrator_queue (instance_id, visible_at_ms, kind, attempt_count, payload)
+    SELECT CONCAT(N'x', n.i), 0, N'StartOrchestration', 0, N'' FROM n OPTION (MAXRECURSION 0);
+    INSERT INTO [$(schema)].instances (instance_id, orchestration_name, orchestration_version, status, current_execution_id, custom_status_version, created_at_ms, updated_at_ms)
+    SELECT q.instance_id, N'o', N'1', N'Running', 1, 0, 0, 0 FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id LIKE N'x%';
+    INSERT INTO [$(schema)].executions (instance_id, execution_id, status, started_at_ms, event_count)
+    SELECT q.instance_id, 1, N'Running', 0, 0 FROM [$(schema)].orchestrator_queue AS q WHERE q.instance_id LIKE N'x%';";
+
+/// What a row of each table is changed by.
+const CHANGES: [(&str, &str); 5] = [
+    ("orchestrator_queue", "lock_token = NEWID()"),
+    ("worker_queue", "not_before_ms = 1"),
+    ("instances", "status = N'Failed'"),
+    ("executions", "status = N'Failed'"),
+    ("metrics_cache", "counted_at_ms = counted_at_ms + 1"),
+];
+
+/// Nobody who counts waits for anybody who writes, be there few rows or many; and nobody leaves the grain of a lock open.
+#[tokio::test]
+async fn counts_wait_for_nobody() {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
+        let mut bench = Bench::new(setting).await;
+        let mut caller = Session::open(&bench.schema).await;
+        let spid = caller.number("SELECT CAST(@@SPID AS INT) AS n;").await;
+        let mut holder = Session::open(&bench.schema).await;
+        let few = [
+            turn("i", "aa", ""),
+            vec![post("i", "m"), enqueue_work(1, None)],
+        ]
+        .concat();
+        bench.prepare(&few).await;
+        for many in [false, true] {
+            if many {
+                bench.side.run(MANY).await.expect("there are many");
+            }
+            for (table, change) in CHANGES {
+                let hold =
+                    format!("BEGIN TRANSACTION; UPDATE TOP (1) [$(schema)].{table} SET {change};");
+                // Counted anew, which keeps the answer; then the answer that was kept.
+                for age in [0, 30_000] {
+                    if (table, age) == ("metrics_cache", 0) {
+                        continue;
+                    }
+                    holder.run(&hold).await.expect("a row is held");
+                    for question in ["get_queue_depths", "get_system_metrics"] {
+                        let text = format!(
+                            "SET LOCK_TIMEOUT 0; EXEC [$(schema)].{question} @max_age_ms = {age};"
+                        );
+                        let answer = caller.run(&text).await.map(drop);
+                        assert_eq!(
+                            answer,
+                            Ok(()),
+                            "{setting:?}: {question} with a row of {table} held"
+                        );
+                    }
+                    holder.run("ROLLBACK;").await.expect("it is let go");
+                }
+            }
+        }
+        let asked = bench.controls.asked(Question::LockGrain);
+        let is_open = asked
+            .iter()
+            .any(|session| *session == u64::from(spid.unsigned_abs()));
+        assert!(!is_open, "{setting:?}: the grain of a lock is left open");
     }
 }

@@ -22,3 +22,4 @@ mod runner;
 mod runner_work;
 mod sequences;
 mod stepper;
+mod steps;

@@ -75,15 +75,15 @@ pub fn stages() -> Vec<Stage> {
         plain("grain", &["adversity::grain"]).against(0..2),
         plain("model", &["adversity::sequences"]).against(0..8),
         plain("held", &["adversity::held"]).against(0..2),
-        plain("orders", &["adversity::orders"]).against(0..8),
+        plain("orders", &["adversity::orders", "adversity::steps"]).against(0..8),
         plain("direct", DIRECT),
         plain("failures", &["adversity::failures", "adversity::levels"]),
         plain("load", &["adversity::load::mixed"]).against(0..2),
         plain("pairs", &["adversity::pairs"]).against(0..2),
-        plain("pairs, optimized locking", &["adversity::pairs"]).against(2..4),
+        plain("optimized pairs", &["adversity::pairs"]).against(2..4),
         plain("costs", &["costs::", "durability::"]),
         plain("rows", &["procedures::cost"]),
-        plain("direct with an adversary", DIRECT).against(2..3),
+        plain("adverse direct", DIRECT).against(2..3),
         plain("more load", &["adversity::load::mixed"]).against(2..16),
     ]
 }
