@@ -14,6 +14,8 @@ use crate::support::setting::Setting;
 /// A state of the queues, and whether there is work for those who look.
 struct State {
     setup: Vec<String>,
+    /// What follows the calls.
+    then: &'static str,
     is_ready: bool,
 }
 
@@ -100,8 +102,22 @@ fn states() -> Vec<State> {
         fetch_work("b2", "w1"),
         "ack_work_item @lock_token = N'$(work)'".to_owned(),
     ];
-    let state = |setup, is_ready| State { setup, is_ready };
-    vec![state(ready, true), state(leased, false), state(idle, false)]
+    let without_lanes = State {
+        setup: idle.clone(),
+        then: "DELETE FROM [$(schema)].session_lanes;",
+        is_ready: false,
+    };
+    let state = |setup, is_ready| State {
+        setup,
+        then: "",
+        is_ready,
+    };
+    vec![
+        state(ready, true),
+        state(leased, false),
+        state(idle, false),
+        without_lanes,
+    ]
 }
 
 fn looks() -> Vec<Look> {
@@ -122,8 +138,8 @@ fn looks() -> Vec<Look> {
         "renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 90000, @idle_timeout_ms = 60000";
     vec![
         look(&fetch("d1"), &["instance_locks"], false),
-        look(&any_work("d2", "w1"), WORK, true),
-        look(&any_work("d3", "w2"), WORK, true),
+        look(&any_work("d2", "w1"), WORK, false),
+        look(&any_work("d3", "w2"), WORK, false),
         look(wait, ALL, false),
         look(
             "cleanup_orphaned_sessions",
@@ -144,6 +160,15 @@ async fn keys(side: &mut Session, table: &str, key: &str) -> Vec<String> {
     lines.map(|line| line.expect("a key").to_owned()).collect()
 }
 
+impl State {
+    async fn restore(&self, bench: &mut Bench) {
+        bench.prepare(&self.setup).await;
+        if !self.then.is_empty() {
+            bench.side.run(self.then).await.expect("the state is made");
+        }
+    }
+}
+
 /// Makes the call once for each row of the tables that it searches, and returns how many there were.
 async fn look(
     bench: &mut Bench,
@@ -153,7 +178,7 @@ async fn look(
 ) -> usize {
     let [caller, holder] = sessions;
     let mut held = 0;
-    bench.prepare(&state.setup).await;
+    state.restore(bench).await;
     let searched = |(table, ..): &&(&str, _, _)| wanted.searches.contains(table);
     for (table, key, column) in TABLES.iter().filter(searched) {
         for at in 0..keys(&mut bench.side, table, key).await.len() {
@@ -180,7 +205,7 @@ async fn look(
             }
             holder.run("ROLLBACK;").await.expect("it is let go");
             if has_changed {
-                bench.prepare(&state.setup).await;
+                state.restore(bench).await;
             }
         }
     }

@@ -94,3 +94,21 @@ async fn lane_that_is_gone_is_not_removed_again_under_a_new_item() {
     assert_eq!(bench.schema.number(lanes).await, 1, "the item has a lane");
     assert!(found(&bench.exec(&fetch_work("another")).await));
 }
+
+/// What a fetch writes to the lane after its commit is worth no wait: somebody may have the lane for long.
+#[tokio::test]
+async fn work_fetch_that_is_committed_does_not_wait_for_its_lane() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let pause = bench
+        .controls
+        .pause(Trigger::committed().of("fetch_work_item"));
+    let fetch = bench.spawn(&fetch_work("w")).await;
+    pause.paused().await;
+    let mut holder = bench.session().await;
+    let hold = "BEGIN TRANSACTION; UPDATE [$(schema)].session_lanes SET not_before_ms = 1;";
+    holder.run(hold).await.expect("the lane is held");
+    pause.release();
+    let sets = at_once(fetch).await.unwrap().expect("the item is leased");
+    assert!(found(&sets));
+}
