@@ -118,6 +118,13 @@ impl<'a> Call<'a> {
         self.procedure
     }
 
+    /// What is sent under a name.
+    #[cfg(test)]
+    pub(crate) fn parameter(&self, name: &str) -> Option<&ColumnData<'a>> {
+        let sent = self.parameters.iter().find(|(sent, _)| *sent == name);
+        sent.map(|(_, value)| value)
+    }
+
     /// The request borrows what the call has: a payload is copied by no attempt, be it the first or a later one.
     fn command(&self, schema: &str) -> Command<'_> {
         let mut command = Command::new(format!("{schema}.[{}]", self.procedure));

@@ -62,7 +62,7 @@ async fn turns(bench: &mut Bench) {
     let names = ["e", "b", "f", "a", "d", "c"];
     bench.prepare(&[]).await;
     for (n, name) in names.iter().enumerate() {
-        let pinned = format!(", @pinned_version = {}", 1_000_000 + (n * 7) % 5);
+        let pinned = format!(", @pinned_version = {}", 1_000_000 + (n * 7) % 3);
         in_turn(bench, &turn(name, &format!("0{n}"), &pinned)).await;
     }
     let messages: Vec<String> = names.iter().map(|name| post(name, "m")).collect();
