@@ -12,6 +12,7 @@ mod failures;
 mod fenced;
 mod grain;
 mod held;
+mod kept;
 mod levels;
 mod load;
 mod model;

@@ -75,6 +75,7 @@ pub fn stages() -> Vec<Stage> {
         plain("grain", &["adversity::grain"]).against(0..2),
         plain("model", &["adversity::sequences"]).against(0..8),
         plain("held", &["adversity::held"]).against(0..2),
+        plain("kept", &["adversity::kept"]).against(0..4),
         plain("orders", &["adversity::orders", "adversity::steps"]).against(0..8),
         plain("direct", DIRECT),
         plain("failures", &["adversity::failures", "adversity::levels"]),
