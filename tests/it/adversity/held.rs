@@ -302,3 +302,32 @@ async fn counts_wait_for_nobody() {
         assert!(!is_open, "{setting:?}: the grain of a lock is left open");
     }
 }
+
+/// Three executions besides the current one.
+const OLD: &str = "INSERT INTO [$(schema)].executions (instance_id, execution_id, status, started_at_ms, completed_at_ms, event_count)
+    VALUES (N'i', 2, N'ContinuedAsNew', 0, 1, 0), (N'i', 3, N'ContinuedAsNew', 0, 1, 0), (N'i', 4, N'Running', 0, NULL, 0);
+    UPDATE [$(schema)].executions SET status = N'ContinuedAsNew', completed_at_ms = 1 WHERE execution_id = 1;
+    UPDATE [$(schema)].instances SET current_execution_id = 4;";
+
+/// Whoever looks for something to prune has one execution while it asks for another, and must not wait.
+#[tokio::test]
+async fn search_for_old_executions_waits_for_nobody() {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
+        let mut bench = Bench::new(setting).await;
+        let mut caller = Session::open(&bench.schema).await;
+        let mut holder = Session::open(&bench.schema).await;
+        for held in 1..=2 {
+            bench.prepare(&turn("i", "aa", "")).await;
+            bench.side.run(OLD).await.expect("there are old ones");
+            let hold = format!(
+                "BEGIN TRANSACTION; UPDATE [$(schema)].executions SET event_count = 9 WHERE execution_id = {held};"
+            );
+            holder.run(&hold).await.expect("an execution is held");
+            // Nothing is old enough to go, so that only the search is tried.
+            let text = "SET LOCK_TIMEOUT 0; EXEC [$(schema)].prune_executions_bulk @keep_last = 3, @completed_before_ms = 1;";
+            let answer = caller.run(text).await.map(drop);
+            assert_eq!(answer, Ok(()), "{setting:?}: {held} is held");
+            holder.run("ROLLBACK;").await.expect("it is let go");
+        }
+    }
+}

@@ -128,7 +128,7 @@ async fn load(setting: Setting, load: Load, order: Order) -> Outcome {
     let faults = account.faults();
     assert!(faults.is_empty(), "{setting:?}: {faults:?}");
     assert!(
-        load == Load::Deletions || account.messages() > 50,
+        load == Load::Deletions || account.messages() > 20,
         "there was a load"
     );
     Outcome {

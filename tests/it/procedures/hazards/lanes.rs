@@ -112,3 +112,18 @@ async fn work_fetch_that_is_committed_does_not_wait_for_its_lane() {
     let sets = at_once(fetch).await.unwrap().expect("the item is leased");
     assert!(found(&sets));
 }
+
+/// The same for a renewal, whose lanes move along afterwards.
+#[tokio::test]
+async fn renewals_do_not_wait_for_lanes() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    bench.exec(&fetch_work("w")).await;
+    let mut holder = bench.session().await;
+    let hold = "BEGIN TRANSACTION; UPDATE [$(schema)].session_lanes SET not_before_ms = 1;";
+    holder.run(hold).await.expect("the lane is held");
+    let renew =
+        r#"renew_session_lock @owner_ids = N'["w"]', @extend_ms = 90000, @idle_timeout_ms = 60000"#;
+    let sets = at_once(bench.exec(renew)).await;
+    assert_eq!(sets[0][0].get::<i64, _>("renewed"), Some(1));
+}
