@@ -316,11 +316,11 @@ async fn search_for_old_executions_waits_for_nobody() {
         let mut bench = Bench::new(setting).await;
         let mut caller = Session::open(&bench.schema).await;
         let mut holder = Session::open(&bench.schema).await;
-        for held in 1..=2 {
+        for held in 1..=3 {
             bench.prepare(&turn("i", "aa", "")).await;
             bench.side.run(OLD).await.expect("there are old ones");
             let hold = format!(
-                "BEGIN TRANSACTION; UPDATE [$(schema)].executions SET event_count = 9 WHERE execution_id = {held};"
+                "BEGIN TRANSACTION; UPDATE e SET e.event_count = 9 FROM [$(schema)].executions AS e WITH (ROWLOCK) WHERE e.execution_id = {held};"
             );
             holder.run(&hold).await.expect("an execution is held");
             // Nothing is old enough to go, so that only the search is tried.
