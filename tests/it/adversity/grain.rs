@@ -152,9 +152,7 @@ async fn calls_lock_rows_whatever_the_server_would_like() {
                 .map_or_else(|number| (51_001..51_050).contains(number), |_| true);
             assert!(is_done, "{setting:?}: {:?} from {call}", done.err());
             let asked = bench.controls.asked(Question::LockGrain);
-            let is_open = asked
-                .iter()
-                .any(|session| *session == u64::from(spid.unsigned_abs()));
+            let is_open = asked.iter().any(|session| *session == spid.unsigned_abs());
             assert!(
                 !is_open,
                 "{setting:?}: the grain of a lock is left open by {call}"

@@ -296,9 +296,7 @@ async fn counts_wait_for_nobody() {
             }
         }
         let asked = bench.controls.asked(Question::LockGrain);
-        let is_open = asked
-            .iter()
-            .any(|session| *session == u64::from(spid.unsigned_abs()));
+        let is_open = asked.iter().any(|session| *session == spid.unsigned_abs());
         assert!(!is_open, "{setting:?}: the grain of a lock is left open");
     }
 }
