@@ -6,7 +6,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// The client asks at once.
 const BELIEVED_FOR: Duration = Duration::from_millis(20);
@@ -53,8 +55,8 @@ mod tests {
         (Some("s".to_owned()), version)
     }
 
-    #[test]
-    fn each_read_accounts_for_one_question_about_its_instance() {
+    #[tokio::test(start_paused = true)]
+    async fn each_read_accounts_for_one_question_about_its_instance() {
         let statuses = EndedStatuses::default();
         statuses.remember("a", status(1));
         assert_eq!(statuses.take("b"), None);
@@ -65,16 +67,20 @@ mod tests {
         assert_eq!(statuses.take("a"), None, "something was deleted");
     }
 
-    #[test]
-    fn old_statuses_are_not_believed_and_make_room() {
+    #[tokio::test(start_paused = true)]
+    async fn old_statuses_are_not_believed_and_make_room() {
         let statuses = EndedStatuses::default();
         for n in 0..=REMEMBERED_MAX {
             statuses.remember(&n.to_string(), status(1));
         }
         assert_eq!(statuses.lock().len(), REMEMBERED_MAX);
-        std::thread::sleep(BELIEVED_FOR);
-        assert_eq!(statuses.take("0"), None, "too old");
-        statuses.remember("new", status(2));
-        assert!(statuses.lock().len() < REMEMBERED_MAX);
+        assert_eq!(statuses.take("0"), Some(status(1)));
+        tokio::time::advance(BELIEVED_FOR).await;
+        assert_eq!(statuses.take("1"), None, "too old");
+        statuses.remember("a", status(2));
+        statuses.remember("b", status(2));
+        assert_eq!(statuses.lock().len(), REMEMBERED_MAX);
+        statuses.remember("c", status(2));
+        assert_eq!(statuses.lock().len(), 3, "the old ones are gone");
     }
 }
