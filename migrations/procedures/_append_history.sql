@@ -42,7 +42,8 @@ BEGIN
     SELECT @instance_id, @execution_id, j.event_id, @appended_by, j.payload_bytes, j.payload
     FROM   OPENJSON(@history)
            WITH (event_id BIGINT '$.event_id', payload_bytes BIGINT '$.payload_bytes',
-                 payload NVARCHAR(MAX) '$.payload') AS j;
+                 payload NVARCHAR(MAX) '$.payload') AS j
+    ORDER BY j.event_id;
 
     SELECT TOP (1) @oldest_event_id = h.event_id, @first_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)

@@ -68,6 +68,7 @@ impl HistoryCache {
     /// A turn of this provider was committed: `history` is what it wrote, and `before` how far the
     /// history went when it did so.
     pub(crate) fn appended(&self, instance: &str, before: Option<&Extent>, written: History) {
+        self.ended.take(instance);
         let mut histories = self.lock();
         // Taken out, so that nobody else holds it and it can grow where it is.
         match (histories.take(instance), before) {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use duroxide::Event;
 
-use super::MssqlProvider;
+use super::{MssqlProvider, kv};
 use crate::codec;
 use crate::error::CallError;
-use crate::history_cache::{Extent, History, Sent, Status, Whole};
+use crate::history_cache::{Extent, History, Sent, Whole};
 use crate::observe::metrics;
-use crate::procedure::{Call, ResultSets};
+use crate::procedure::Call;
 use crate::retry::Retry;
 
 /// The history of the latest execution; empty for an instance that nobody knows.
@@ -99,7 +99,9 @@ async fn ask<'a>(
         let claimed = known.as_ref().map(|known| known.extent());
         let mut sets = provider.database.execute(&call(claimed)).await?;
         let sent = Sent::take(&mut sets)?;
-        if let Some(status) = ended(&mut sets)? {
+        // The custom status of an instance that has ended comes behind its history.
+        if sets.rows() > 0 {
+            let status = kv::status(&sets.row()?)?;
             provider.histories.remember_ended(instance, status);
         }
         if let Some(whole) = sent.complete(known.as_ref(), claimed)? {
@@ -116,16 +118,6 @@ async fn ask<'a>(
         }
         // The history was replaced while it was read: once more, all of it.
     }
-}
-
-/// The custom status of an instance that has ended, which comes behind its history.
-fn ended(sets: &mut ResultSets) -> Result<Option<Status>, CallError> {
-    if sets.rows() == 0 {
-        return Ok(None);
-    }
-    let row = sets.row()?;
-    let status = row.opt_text("custom_status")?.map(ToOwned::to_owned);
-    Ok(Some((status, row.count("custom_status_version")?)))
 }
 
 pub(super) async fn append(

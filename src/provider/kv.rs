@@ -6,7 +6,8 @@ use duroxide::SystemStats;
 
 use super::MssqlProvider;
 use crate::error::CallError;
-use crate::procedure::Call;
+use crate::history_cache::Status;
+use crate::procedure::{Call, Record};
 use crate::retry::Retry;
 
 fn read_call<'a>(procedure: &'static str, instance: &'a str) -> Call<'a> {
@@ -18,7 +19,7 @@ pub(super) async fn custom_status(
     provider: &MssqlProvider,
     instance: &str,
     last_seen_version: u64,
-) -> Result<Option<(Option<String>, u64)>, CallError> {
+) -> Result<Option<Status>, CallError> {
     if let Some((status, version)) = provider.histories.take_ended(instance) {
         return Ok((version > last_seen_version).then_some((status, version)));
     }
@@ -28,8 +29,13 @@ pub(super) async fn custom_status(
     let Some(row) = provider.database.execute(&call).await?.row_if_any()? else {
         return Ok(None);
     };
+    status(&row).map(Some)
+}
+
+/// A custom status and its version, as two procedures send them.
+pub(super) fn status(row: &Record) -> Result<Status, CallError> {
     let status = row.opt_text("custom_status")?.map(ToOwned::to_owned);
-    Ok(Some((status, row.count("custom_status_version")?)))
+    Ok((status, row.count("custom_status_version")?))
 }
 
 pub(super) async fn value(

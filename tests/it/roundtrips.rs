@@ -214,6 +214,25 @@ async fn status_of_an_instance_comes_with_its_end() {
     );
     p.read("a").await.unwrap();
     assert_eq!(p.get_custom_status("a", 2).await.unwrap(), None);
+    // Whoever remembers nothing asks each time.
+    let forgetful = duroxide_sql::MssqlProvider::builder(proxy.url(schema.url()));
+    let forgetful = forgetful.schema(schema.name().as_str());
+    let forgetful = forgetful.history_cache_bytes(0).pool_min_idle(1);
+    let q = forgetful.build().await.unwrap();
+    q.read("a").await.unwrap();
+    assert_eq!(
+        costs!(proxy, 1, q.get_custom_status("a", 0)).unwrap(),
+        whole
+    );
+    // A turn that comes after the end all the same.
+    p.enqueue_for_orchestrator(start("a"), None).await.unwrap();
+    let (_, token, _) = fetch(&p).await.unwrap();
+    p.read("a").await.unwrap();
+    let history = vec![event("a", 5, says("more"))];
+    let ack = p.ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![]);
+    ack.await.unwrap();
+    let more = Some((Some("more".to_owned()), 3));
+    assert_eq!(p.get_custom_status("a", 0).await.unwrap(), more);
     p.read("a").await.unwrap();
     p.delete_instance("a", true).await.unwrap();
     assert_eq!(p.get_custom_status("a", 0).await.unwrap(), None);

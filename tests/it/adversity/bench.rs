@@ -1,6 +1,6 @@
 //! A server of a test's own whose procedures are called one at a time.
 
-use mssql_embedded::{Controls, Server};
+use mssql_embedded::{Controls, Question, Server};
 
 use super::dump;
 use super::pairs::{HELD, ack, fetch, post};
@@ -47,6 +47,12 @@ impl Bench {
         let sets = self.side.run(HELD).await.expect("the item is looked up");
         let held: &str = sets[0][0].get("held").expect("an item is held");
         call.replace("$(work)", held)
+    }
+
+    /// Whether any statement of a session has left it to the server how much to lock at a time.
+    pub fn leaves_grain_open(&self, spid: u16) -> bool {
+        let asked = self.controls.asked(Question::LockGrain);
+        asked.contains(&u64::from(spid))
     }
 
     pub async fn tables(&mut self) -> Vec<String> {

@@ -112,8 +112,7 @@ async fn calls_that_fail_anywhere_leave_nothing_half_done() {
     let setting = Setting::each(0..1, &[]).next().expect("a setting");
     let mut bench = Bench::new(setting).await;
     let mut caller = Session::open(&bench.schema).await;
-    let spid = caller.number("SELECT CAST(@@SPID AS INT) AS n;").await;
-    let spid = u16::try_from(spid).expect("a session's number");
+    let spid = caller.spid().await;
     let mut failures = 0;
     for case in cases() {
         let ends = both_ends(&mut bench, &case).await;

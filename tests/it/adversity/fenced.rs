@@ -75,8 +75,7 @@ async fn fail_everywhere(cut: bool) {
         bench.prepare(&setup()).await;
         let before = bench.tables().await;
         let mut caller = Session::open(&bench.schema).await;
-        let spid = caller.number("SELECT CAST(@@SPID AS INT) AS n;").await;
-        let spid = u16::try_from(spid).expect("a session's number");
+        let spid = caller.spid().await;
         let name = bench.schema.name().quoted();
         let trigger = Trigger::statement()
             .by(spid)

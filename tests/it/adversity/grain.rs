@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use mssql_embedded::Question;
-
 use super::bench::{Bench, turn};
 use super::failures::{Case, case, cases, late};
 use super::levels::QUESTIONS;
@@ -138,7 +136,7 @@ async fn calls_lock_rows_whatever_the_server_would_like() {
     for setting in Setting::each(0..4, &[]).map(Setting::with_adversary) {
         let mut bench = Bench::new(setting).await;
         let mut caller = Session::open(&bench.schema).await;
-        let spid = caller.number("SELECT CAST(@@SPID AS INT) AS n;").await;
+        let spid = caller.spid().await;
         for case in cases().into_iter().chain(others()) {
             bench.prepare(&case.setup).await;
             if case.is_late {
@@ -151,8 +149,7 @@ async fn calls_lock_rows_whatever_the_server_would_like() {
                 .as_ref()
                 .map_or_else(|number| (51_001..51_050).contains(number), |_| true);
             assert!(is_done, "{setting:?}: {:?} from {call}", done.err());
-            let asked = bench.controls.asked(Question::LockGrain);
-            let is_open = asked.iter().any(|session| *session == spid.unsigned_abs());
+            let is_open = bench.leaves_grain_open(spid);
             assert!(
                 !is_open,
                 "{setting:?}: the grain of a lock is left open by {call}"

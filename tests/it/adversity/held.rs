@@ -3,8 +3,6 @@
 //! Each row of the queues in turn is held by a transaction that stays open. The calls may not wait at all, and those that look
 //! for work find what is left.
 
-use mssql_embedded::Question;
-
 use super::bench::{Bench, turn};
 use super::pairs::{enqueue_work, fetch, fetch_work, post, work};
 use crate::support::mutants;
@@ -259,7 +257,7 @@ async fn counts_wait_for_nobody() {
     for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
         let mut bench = Bench::new(setting).await;
         let mut caller = Session::open(&bench.schema).await;
-        let spid = caller.number("SELECT CAST(@@SPID AS INT) AS n;").await;
+        let spid = caller.spid().await;
         let mut holder = Session::open(&bench.schema).await;
         let few = [
             turn("i", "aa", ""),
@@ -295,8 +293,7 @@ async fn counts_wait_for_nobody() {
                 }
             }
         }
-        let asked = bench.controls.asked(Question::LockGrain);
-        let is_open = asked.iter().any(|session| *session == spid.unsigned_abs());
+        let is_open = bench.leaves_grain_open(spid);
         assert!(!is_open, "{setting:?}: the grain of a lock is left open");
     }
 }

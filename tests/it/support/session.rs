@@ -29,6 +29,12 @@ impl Session {
         stream.into_results().await.map_err(number)
     }
 
+    /// Its @@SPID.
+    pub async fn spid(&mut self) -> u16 {
+        let spid = self.number("SELECT CAST(@@SPID AS INT) AS n;").await;
+        u16::try_from(spid).expect("a session's number")
+    }
+
     /// The first column of the only row of the last result set.
     pub async fn number(&mut self, text: &str) -> i64 {
         let sets = self.run(text).await.expect("the query runs");
