@@ -72,6 +72,20 @@ CREATE INDEX ix_instance_locks_ready
     WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
+-- The lanes of pinned versions: every version that a turn ever pinned, and there are as many as releases of the
+-- runtime. Rows are never changed or deleted, so that whoever asks which lanes there are passes over no ghosts,
+-- as a walk through ix_instance_locks_ready would.
+CREATE TABLE [$(schema)].version_lanes
+(
+    lane BIGINT NOT NULL,
+    CONSTRAINT pk_version_lanes PRIMARY KEY CLUSTERED (lane)
+        WITH (STATISTICS_NORECOMPUTE = ON)
+);
+GO
+
+ALTER TABLE [$(schema)].version_lanes SET (LOCK_ESCALATION = DISABLE);
+GO
+
 -- Messages for instances. Clustered by instance and visibility: a turn seeks its visible messages
 -- and never reads past them, however many timers wait behind.
 CREATE TABLE [$(schema)].orchestrator_queue

@@ -10,48 +10,37 @@
 -- items are held or gone or its session is leased again; it is corrected and the next one is looked
 -- at, so no promise costs more than one visit.
 --
--- @from_lane tells that the session has to be won first; @next_ms, when nothing was found, when a
--- session could next have something.
+-- Lanes are looked at from @floor_ms on: see fetch_orchestration_item. Sessions that the worker owns are looked
+-- into from the beginning, because the floor follows the claims of others too.
+--
+-- @from_lane tells that the session has to be won first; @promised_ms, where the lane lies that has an item, chosen or
+-- not; @next_ms, when nothing was found, when a session could next have something.
 CREATE OR ALTER PROCEDURE [$(schema)]._find_session_item
     @session_owner    NVARCHAR(4000),
     @include_untagged BIT,
     @any_tag          BIT,
     @tags             NVARCHAR(MAX),
+    @floor_ms         BIGINT,
     @work_id          BIGINT OUTPUT,
     @not_before_ms    BIGINT OUTPUT,
     @session_key      NVARCHAR(400) OUTPUT,
     @tag_key          NVARCHAR(260) OUTPUT,
     @from_lane        BIT OUTPUT,
+    @promised_ms      BIGINT OUTPUT,
     @next_ms          BIGINT OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
-            @lane_session NVARCHAR(400) = N'', @lane_tag NVARCHAR(260) = N'', @previous NVARCHAR(260),
-            @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0;
+            @lane_session NVARCHAR(400) = N'', @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
+            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     SET @work_id = NULL;
     SET @from_lane = 0;
+    SET @promised_ms = NULL;
     SET @next_ms = NULL;
-
-    -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a
-    -- lane that is being written is stepped over here as it is below, unless the session is the caller's.
-    SELECT TOP (1) @has_sessions = 1
-    FROM   [$(schema)].session_lanes AS l
-           WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK);
-    IF @has_sessions = 0
-    BEGIN
-        SELECT TOP (1) @has_sessions = 1
-        FROM   [$(schema)].sessions AS s
-               WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  s.owner_id = @session_owner;
-    END;
-    IF @has_sessions = 0
-    BEGIN
-        RETURN;
-    END;
 
     IF @include_untagged = 1 OR @any_tag = 1
     BEGIN
@@ -64,20 +53,31 @@ BEGIN
         FROM   OPENJSON(@tags) WITH (tag NVARCHAR(256) '$') AS j
         WHERE  j.tag IS NOT NULL;
     END;
-    -- Every tag of a session has a lane: step from one to the next.
-    WHILE @any_tag = 1 AND @lane_tag IS NOT NULL
+    IF @any_tag = 1
     BEGIN
-        SET @previous = @lane_tag;
-        SET @lane_tag = NULL;
-        SELECT TOP (1) @lane_tag = l.tag_key
-        FROM   [$(schema)].session_lanes AS l
-               WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  l.tag_key > @previous
-        ORDER BY l.tag_key;
-        IF @lane_tag IS NOT NULL
-        BEGIN
-            INSERT INTO @tag_keys (tag_key) VALUES (@lane_tag);
-        END;
+        EXEC [$(schema)]._list_session_tags @tag_keys = @lane_tags OUTPUT;
+        INSERT INTO @tag_keys (tag_key)
+        SELECT j.tag_key COLLATE Latin1_General_100_BIN2
+        FROM   OPENJSON(@lane_tags) WITH (tag_key NVARCHAR(260) '$') AS j;
+    END;
+
+    -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a
+    -- lane that is being written is stepped over here as it is below, unless the session is the caller's.
+    SELECT @has_sessions = 1
+    WHERE  EXISTS (SELECT 1
+                   FROM   @tag_keys AS t
+                   INNER JOIN [$(schema)].session_lanes AS l
+                          WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                          ON  l.tag_key = t.tag_key
+                         AND  l.not_before_ms >= @floor_ms)
+       OR  EXISTS (SELECT 1
+                   FROM   [$(schema)].sessions AS s
+                          WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WHERE  s.owner_id = @session_owner
+                     AND  s.locked_until_ms > @now_ms);
+    IF @has_sessions = 0
+    BEGIN
+        RETURN;
     END;
 
     SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
@@ -103,7 +103,7 @@ BEGIN
     BEGIN
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @lane_session = NULL;
-        SELECT TOP (1) @lane_session = c.session_key, @lane_tag = t.tag_key
+        SELECT TOP (1) @lane_session = c.session_key, @lane_tag = t.tag_key, @lane_ms = c.not_before_ms
         FROM   @tag_keys AS t
         CROSS APPLY
         (
@@ -111,7 +111,7 @@ BEGIN
             FROM   [$(schema)].session_lanes AS l
                    WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.tag_key = t.tag_key
-              AND  l.not_before_ms <= @now_ms
+              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY l.not_before_ms, l.lane_id
         ) AS c
         ORDER BY c.not_before_ms, c.lane_id;
@@ -133,16 +133,22 @@ BEGIN
 
             IF @lane_item IS NULL
             BEGIN
+                -- A promise is only ever put off, and leaves a ghost where it was.
                 EXEC [$(schema)]._settle_session_lane @session_key = @lane_session, @tag_key = @lane_tag;
+                SET @floor_ms = @lane_ms;
             END
-            ELSE IF @work_id IS NULL OR @lane_item_ms < @not_before_ms
-                    OR (@lane_item_ms = @not_before_ms AND @lane_item < @work_id)
+            ELSE
             BEGIN
-                SET @work_id = @lane_item;
-                SET @not_before_ms = @lane_item_ms;
-                SET @session_key = @lane_session;
-                SET @tag_key = @lane_tag;
-                SET @from_lane = 1;
+                SET @promised_ms = @lane_ms;
+                IF @work_id IS NULL OR @lane_item_ms < @not_before_ms
+                   OR (@lane_item_ms = @not_before_ms AND @lane_item < @work_id)
+                BEGIN
+                    SET @work_id = @lane_item;
+                    SET @not_before_ms = @lane_item_ms;
+                    SET @session_key = @lane_session;
+                    SET @tag_key = @lane_tag;
+                    SET @from_lane = 1;
+                END;
             END;
         END;
     END;

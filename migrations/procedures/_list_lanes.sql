@@ -4,9 +4,8 @@
 -- Locks     none kept
 -- Throws    nothing
 --
--- Lane -1 holds the instances without a pinned version, which every caller supports. The others are found by
--- stepping from one to the next through the index, over whatever ghosts lie at the head of each: callers remember
--- the list for a while.
+-- Lane -1 holds the instances without a pinned version, which every caller supports. The others are in
+-- version_lanes. They are read one by one, because the order in which one SELECT adds rows to a variable is nobody's promise.
 CREATE OR ALTER PROCEDURE [$(schema)]._list_lanes
     @min_version BIGINT,
     @max_version BIGINT,
@@ -22,12 +21,11 @@ BEGIN
     BEGIN
         SET @previous = @lane;
         SET @lane = NULL;
-        SELECT TOP (1) @lane = l.lane
-        FROM   [$(schema)].instance_locks AS l
-               WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  l.lane > @previous
-          AND  l.lane <= COALESCE(@max_version, 9223372036854775807)
-        ORDER BY l.lane;
+        SELECT TOP (1) @lane = v.lane
+        FROM   [$(schema)].version_lanes AS v WITH (INDEX(pk_version_lanes), FORCESEEK, ROWLOCK)
+        WHERE  v.lane > @previous
+          AND  v.lane <= COALESCE(@max_version, 9223372036854775807)
+        ORDER BY v.lane;
         IF @lane IS NOT NULL
         BEGIN
             SET @lanes = @lanes + N',' + CAST(@lane AS NVARCHAR(20));

@@ -1,11 +1,10 @@
 -- Ends a turn: everything it decided becomes true, or nothing does.
 --
 -- Callers   Provider::ack_orchestration_item
--- Locks     instance_locks: the rows of the instance and of every instance it sends to, in the order
+-- Locks     version_lanes through _add_version_lane, before the transaction; instance_locks: the rows of the instance and of every instance it sends to, in the order
 --           of their ids, through _lock_instance, before anything else; then session_lanes through
 --           _lock_session_lanes; orchestrator_queue; instances and executions through _save_execution;
---           history through _append_history; kv_store and kv_delta through _apply_kv_changes; worker_queue through
---           _add_work_items and _cancel_activities
+--           history through _append_history; kv_store and kv_delta through _apply_kv_changes; worker_queue through _add_work_items and _cancel_activities
 -- Order     sessions is read with session_lanes; the read keeps no lock
 -- Throws    51000 called inside a transaction
 --           51001, 51002 an instance id, session id, tag or KV key is unusable
@@ -13,15 +12,12 @@
 --           51005 an event has no id or an id below 1
 --           51006 an event with this id is already stored; the lease is still held
 --
--- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be
--- taken over in between, and no message comes in unseen: see _post_message. Two turns that send to each other ask for
--- the same two rows in the same order and cannot deadlock. The cost follows the size of the delta.
+-- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be taken over in between, and no
+-- message comes in unseen: see _post_message. Two turns that send to each other ask for the same two rows in the same order. The cost follows the size of the delta.
 --
--- @process_id is the provider that remembers the history from now on. It is told how far the history
--- went before this turn; if it remembered exactly that, it now has all of it.
+-- @process_id is the provider that remembers the history from now on. It is told how far that went before; if it remembered exactly that, it now has all of it.
 --
--- Repeating the call after an unknown outcome is harmless: if the first one was committed the token
--- is gone and 51003 says so.
+-- Repeating the call after an unknown outcome is harmless: if the first one was committed the token is gone and 51003 says so.
 CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
     @lock_token            NVARCHAR(1000),
     @execution_id          BIGINT,
@@ -108,6 +104,10 @@ BEGIN
             @history = @history, @event_count = @event_count OUTPUT, @first_event_id = @first_event_id OUTPUT;
     END;
 
+    IF @pinned_version IS NOT NULL
+    BEGIN
+        EXEC [$(schema)]._add_version_lane @lane = @pinned_version;
+    END;
     WHILE @locked = 0
     BEGIN
         BEGIN TRY
@@ -177,8 +177,7 @@ BEGIN
           AND  l.not_before_ms > t.first_visible_ms;
     END;
 
-    -- Only rows with the turn's token. Those were visible when it began, and so before its lease ends;
-    -- they need not be visible now, because the clock may have been set back.
+    -- Only rows with the turn's token. Those were visible before its lease ends, but need not be so now: the clock may have been set back.
     DELETE q
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id

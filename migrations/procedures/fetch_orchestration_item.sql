@@ -20,11 +20,11 @@
 -- holding nothing else, for a moment; then the search starts again. So a row that somebody keeps locked
 -- for long does not hide what becomes ready behind it.
 --
--- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the
--- answer says from where the caller's next fetch should look, @floor_ms, and in which lanes. Nothing is lost below the
--- floor: when nothing is found above it the whole of every lane is searched, and callers leave the floor out at least
--- once a second, for what came back to an old place or was committed late. The floor is 100 ms below what was
--- claimed, so that an enqueue that is about to commit is mostly above it.
+-- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the answer says from
+-- where the caller's next fetch should look, @floor_ms, and in which lanes: 100 ms below what was claimed, or below the moment
+-- at which nothing was ready, so that an enqueue that is about to commit is mostly above it. When nothing is found above
+-- the floor every lane is searched as a whole, and once a second callers look some way below it, for what came back to an old place or was
+-- committed late. Where the whole has become long (whole_ms), they may leave it out for a while (@is_partial): "nothing found" is then said of what is above the floor.
 --
 -- A claim does not step over a row that only posters share (see _post_message), or a stream of messages would
 -- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
@@ -39,8 +39,7 @@
 -- The commit need not wait for the log where the database allows it: a claim that a crash forgets is a
 -- lease that has ended. The same holds for the other fetch, for renewals and for abandons.
 --
--- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot
--- be read, the turn goes back to the queue as it was before the failure is reported.
+-- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot be read, the turn goes back as it was.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_token      NVARCHAR(128),
     @lock_timeout_ms BIGINT,
@@ -48,7 +47,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @max_version     BIGINT = NULL,
     @process_id      UNIQUEIDENTIFIER = NULL,
     @floor_ms        BIGINT = NULL,
-    @lanes           NVARCHAR(MAX) = NULL
+    @lanes           NVARCHAR(MAX) = NULL,
+    @is_partial      BIT = 0
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -64,7 +64,7 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @pinned_version BIGINT, @ready_ms BIGINT,
-            @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @has_instance BIT, @execution_id BIGINT,
+            @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @whole_from_ms BIGINT, @whole_ms BIGINT, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
             @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
@@ -78,9 +78,13 @@ BEGIN
 
     WHILE @searching = 1
     BEGIN
-        IF @is_whole = 0 AND (@floor_ms IS NULL OR @lanes IS NULL)
+        IF @floor_ms IS NULL
         BEGIN
-            SELECT @is_whole = 1, @floor_ms = 0;
+            SELECT @is_whole = 1, @floor_ms = 0, @lanes = NULL,
+                   @whole_from_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        END;
+        IF @lanes IS NULL
+        BEGIN
             EXEC [$(schema)]._list_lanes @min_version = @min_version, @max_version = @max_version, @lanes = @lanes OUTPUT;
         END;
         INSERT INTO @heads (lane)
@@ -104,10 +108,12 @@ BEGIN
         ) AS c
         ORDER BY c.not_before_ms, c.claim_id;
 
+        SET @whole_ms = COALESCE(@whole_ms, DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @whole_from_ms);
+
         IF @candidate IS NULL
         BEGIN
             -- Nothing above the floor, or nothing at all.
-            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
+            SELECT @searching = 1 - (@is_whole | @is_partial), @floor_ms = NULL;
         END
         ELSE
         BEGIN
@@ -204,7 +210,7 @@ BEGIN
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name,
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
                CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped,
-               @orphan_id AS orphan_id, CAST(NULL AS BIGINT) AS floor_ms, CAST(NULL AS NVARCHAR(MAX)) AS lanes;
+               @orphan_id AS orphan_id, @now_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
         RETURN;
     END;
 
@@ -221,7 +227,7 @@ BEGIN
                @attempt_count AS attempt_count, @has_instance AS has_instance,
                @name AS orchestration_name, @version AS orchestration_version,
                @execution_id AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id,
-               @ready_ms - 100 AS floor_ms, @lanes AS lanes;
+               @ready_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
 
         SELECT m.queue_id, m.attempt_count, m.payload
         FROM   @messages AS m

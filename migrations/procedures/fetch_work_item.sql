@@ -11,8 +11,8 @@
 -- Cost. Items without a session are looked for by one seek per tag, items with one by
 -- _find_session_item, which has seeks of its own. Items that wait, are held, have other tags or
 -- belong to sessions of others are never visited. The oldest candidate wins. The instance's history,
--- which the runtime reads next, comes along: see _send_work_history. Items without a session are looked for from
--- @floor_ms on, with any tag in @lanes, as in fetch_orchestration_item.
+-- which the runtime reads next, comes along: see _send_work_history. Items without a session, and sessions without an
+-- owner, are looked for from @floor_ms on, with any tag in @lanes, as in fetch_orchestration_item.
 --
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
@@ -28,7 +28,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @session_timeout_ms BIGINT = NULL,
     @process_id         UNIQUEIDENTIFIER = NULL,
     @floor_ms           BIGINT = NULL,
-    @lanes              NVARCHAR(MAX) = NULL
+    @lanes              NVARCHAR(MAX) = NULL,
+    @is_partial         BIT = 0
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -47,7 +48,8 @@ BEGIN
         THROW 51001, N'session owner id is longer than 400 characters; choose a shorter one', 1;
     END;
 
-    DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @is_whole BIT = 0, @found BIT = 0,
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @is_whole BIT = 0,
+            @whole_from_ms BIGINT, @whole_ms BIGINT, @looked_ms BIGINT, @promised_ms BIGINT, @found BIT = 0,
             @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
@@ -70,13 +72,14 @@ BEGIN
 
     WHILE @searching = 1
     BEGIN
-        IF @is_whole = 0 AND (@floor_ms IS NULL OR (@any_tag = 1 AND @lanes IS NULL))
+        IF @floor_ms IS NULL
         BEGIN
-            SELECT @is_whole = 1, @floor_ms = 0;
-            IF @any_tag = 1
-            BEGIN
-                EXEC [$(schema)]._list_tags @tag_keys = @lanes OUTPUT;
-            END;
+            SELECT @is_whole = 1, @floor_ms = 0, @lanes = NULL,
+                   @whole_from_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        END;
+        IF @any_tag = 1 AND @lanes IS NULL
+        BEGIN
+            EXEC [$(schema)]._list_tags @tag_keys = @lanes OUTPUT;
         END;
         IF @any_tag = 1
         BEGIN
@@ -87,7 +90,7 @@ BEGIN
         END;
 
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-        SELECT @candidate = NULL, @session_key = N'', @from_lane = 0;
+        SELECT @candidate = NULL, @session_key = N'', @from_lane = 0, @looked_ms = @now_ms, @promised_ms = NULL;
 
         SELECT TOP (1) @candidate = c.work_id, @candidate_ms = c.not_before_ms, @tag_key = t.tag_key
         FROM   @tag_keys AS t
@@ -107,10 +110,10 @@ BEGIN
         BEGIN
             EXEC [$(schema)]._find_session_item
                 @session_owner = @session_owner, @include_untagged = @include_untagged,
-                @any_tag = @any_tag, @tags = @tags, @work_id = @session_item OUTPUT,
+                @any_tag = @any_tag, @tags = @tags, @floor_ms = @floor_ms, @work_id = @session_item OUTPUT,
                 @not_before_ms = @session_item_ms OUTPUT, @session_key = @item_session OUTPUT,
                 @tag_key = @item_tag OUTPUT, @from_lane = @item_from_lane OUTPUT,
-                @next_ms = @session_next_ms OUTPUT;
+                @promised_ms = @promised_ms OUTPUT, @next_ms = @session_next_ms OUTPUT;
             IF @session_item IS NOT NULL
                AND (@candidate IS NULL OR @session_item_ms < @candidate_ms
                     OR (@session_item_ms = @candidate_ms AND @session_item < @candidate))
@@ -124,10 +127,12 @@ BEGIN
             SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         END;
 
+        SET @whole_ms = COALESCE(@whole_ms, DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @whole_from_ms);
+
         IF @candidate IS NULL
         BEGIN
             -- Nothing above the floor, or nothing at all.
-            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
+            SELECT @searching = 1 - (@is_whole | @is_partial), @floor_ms = NULL;
         END
         ELSE
         BEGIN
@@ -232,7 +237,8 @@ BEGIN
            CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,
            CASE WHEN @found = 1 THEN @payload END AS payload,
            @instance_id AS instance_id, @execution_id AS execution_id, @activity_id AS activity_id,
-           CASE WHEN @found = 1 THEN @ready_ms - 100 END AS floor_ms, CASE WHEN @found = 1 THEN @lanes END AS lanes;
+           CASE WHEN @found = 0 THEN @looked_ms WHEN @promised_ms < @ready_ms THEN @promised_ms ELSE @ready_ms END - 100 AS floor_ms,
+           @lanes AS lanes, @whole_ms AS whole_ms;
 
     EXEC [$(schema)]._send_work_history
         @found = @found, @instance_id = @instance_id, @process_id = @process_id, @lock_token = @lock_token, @work_id = @work_id;

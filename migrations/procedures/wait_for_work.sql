@@ -9,10 +9,11 @@
 -- stepping over rows that are being written; it sees what they would see, and waits for nobody.
 --
 -- Cost. A look is one seek per version lane, and two per tag for those who take sessions, whatever
--- waits or is held. There are some 60 looks a second. Once a second a look goes through the whole heads of lanes and tags,
--- and learns which there are; the others look only at what has become ready since, and pass over no ghosts of claims. Nothing is open or locked between them: neither
--- clean-up of ghosts and row versions nor a change of the schema waits for this procedure. The call
--- occupies a worker thread of the server for up to @wait_ms.
+-- waits or is held. There are some 60 looks a second. The first one begins at @floor_ms, or at the beginning without it; the others look at what has
+-- become ready since, and once a second at the two seconds before that too, for what was committed late; so they pass over no
+-- ghosts of claims. The fetches themselves find what came back to an older place. Lanes and tags are listed once a second.
+-- Nothing is open or locked between the looks: neither clean-up of ghosts and row versions nor a change of the schema
+-- waits for this procedure. The call occupies a worker thread of the server for up to @wait_ms.
 CREATE OR ALTER PROCEDURE [$(schema)].wait_for_work
     @wait_ms          BIGINT,
     @orchestrations   BIT = 0,
@@ -22,7 +23,8 @@ CREATE OR ALTER PROCEDURE [$(schema)].wait_for_work
     @any_tag          BIT = 0,
     @tags             NVARCHAR(MAX) = NULL,
     @sessions         BIT = 0,
-    @session_owners   NVARCHAR(MAX) = NULL
+    @session_owners   NVARCHAR(MAX) = NULL,
+    @floor_ms         BIGINT = NULL
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -34,12 +36,11 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @end_ms BIGINT,
-            @waiting BIT = 1, @is_ready BIT = 0, @looked_ms BIGINT, @whole_ms BIGINT, @floor_ms BIGINT,
-            @list NVARCHAR(MAX), @head_ms BIGINT,
-            @tag_key NVARCHAR(260), @previous_tag NVARCHAR(260), @work_tag NVARCHAR(260),
-            @session_tag NVARCHAR(260), @owner_tag NVARCHAR(260), @owner_id NVARCHAR(400);
+            @waiting BIT = 1, @is_ready BIT = 0, @looked_ms BIGINT, @list_at_ms BIGINT, @list NVARCHAR(MAX),
+            @work_tag NVARCHAR(260), @session_tag NVARCHAR(260), @owner_tag NVARCHAR(260), @owner_id NVARCHAR(400);
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @work_tags TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @session_tags TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @lanes TABLE (lane BIGINT NOT NULL PRIMARY KEY);
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
@@ -58,6 +59,9 @@ BEGIN
     INSERT INTO @work_tags (tag_key)
     SELECT t.tag_key
     FROM   @tag_keys AS t;
+    INSERT INTO @session_tags (tag_key)
+    SELECT t.tag_key
+    FROM   @tag_keys AS t;
     IF @session_owners IS NOT NULL
     BEGIN
         INSERT INTO @owners (owner_id)
@@ -68,12 +72,14 @@ BEGIN
 
     WHILE @waiting = 1
     BEGIN
-        -- What has become ready since the last look lies above it; the slack is for what was committed late.
-        SET @floor_ms = @looked_ms - 100;
-        IF @looked_ms IS NULL OR @now_ms >= @whole_ms OR @now_ms < @looked_ms
+        -- A clock that was set back makes nothing older than it was: everything is looked at again.
+        SET @floor_ms = CASE WHEN @looked_ms IS NULL THEN COALESCE(@floor_ms, 0)
+                             WHEN @now_ms < @looked_ms THEN 0
+                             WHEN @now_ms >= @list_at_ms THEN @looked_ms - 2000
+                             ELSE @looked_ms - 100 END;
+        IF @looked_ms IS NULL OR @now_ms < @looked_ms OR @now_ms >= @list_at_ms
         BEGIN
-            SET @floor_ms = 0;
-            SET @whole_ms = @now_ms + 1000;
+            SET @list_at_ms = @now_ms + 1000;
             IF @orchestrations = 1
             BEGIN
                 EXEC [$(schema)]._list_lanes @min_version = @min_version, @max_version = @max_version, @lanes = @list OUTPUT;
@@ -90,66 +96,43 @@ BEGIN
                 FROM   OPENJSON(@list) WITH (tag_key NVARCHAR(260) '$') AS j
                 WHERE  NOT EXISTS (SELECT 1 FROM @work_tags AS t WHERE t.tag_key = j.tag_key COLLATE Latin1_General_100_BIN2);
             END;
+            IF @any_tag = 1 AND @sessions = 1
+            BEGIN
+                EXEC [$(schema)]._list_session_tags @tag_keys = @list OUTPUT;
+                INSERT INTO @session_tags (tag_key)
+                SELECT j.tag_key COLLATE Latin1_General_100_BIN2
+                FROM   OPENJSON(@list) WITH (tag_key NVARCHAR(260) '$') AS j
+                WHERE  NOT EXISTS (SELECT 1 FROM @session_tags AS t WHERE t.tag_key = j.tag_key COLLATE Latin1_General_100_BIN2);
+            END;
         END;
         SET @looked_ms = @now_ms;
 
-        SELECT TOP (1) @is_ready = 1
-        FROM   @lanes AS v
-        CROSS APPLY
-        (
-            SELECT TOP (1) l.not_before_ms
-            FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.lane = v.lane
-              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY l.not_before_ms
-        ) AS c
-        ORDER BY v.lane;
+        SELECT @is_ready = 1
+        WHERE  EXISTS (SELECT 1
+                       FROM   @lanes AS v
+                       INNER JOIN [$(schema)].instance_locks AS l
+                              WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                              ON  l.lane = v.lane
+                             AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
 
-        SELECT TOP (1) @work_tag = t.tag_key
+        SELECT @work_tag = MIN(t.tag_key)
         FROM   @work_tags AS t
-        CROSS APPLY
-        (
-            SELECT TOP (1) q.not_before_ms
-            FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  q.session_key = N''
-              AND  q.tag_key = t.tag_key
-              AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY q.not_before_ms
-        ) AS c
-        ORDER BY t.tag_key;
+        WHERE  EXISTS (SELECT 1
+                       FROM   [$(schema)].worker_queue AS q
+                              WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                       WHERE  q.session_key = N''
+                         AND  q.tag_key = t.tag_key
+                         AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms);
 
         IF @sessions = 1
         BEGIN
-            SELECT TOP (1) @session_tag = t.tag_key
-            FROM   @tag_keys AS t
-            CROSS APPLY
-            (
-                SELECT TOP (1) l.not_before_ms
-                FROM   [$(schema)].session_lanes AS l
-                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE  l.tag_key = t.tag_key
-                  AND  l.not_before_ms <= @now_ms
-                ORDER BY l.not_before_ms
-            ) AS c
-            ORDER BY t.tag_key;
-
-            SET @tag_key = CASE WHEN @any_tag = 1 AND @session_tag IS NULL THEN N'' END;
-            WHILE @tag_key IS NOT NULL AND @session_tag IS NULL
-            BEGIN
-                SET @previous_tag = @tag_key;
-                SET @tag_key = NULL;
-                SELECT TOP (1) @tag_key = l.tag_key, @head_ms = l.not_before_ms
-                FROM   [$(schema)].session_lanes AS l
-                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE  l.tag_key > @previous_tag
-                ORDER BY l.tag_key, l.not_before_ms;
-                IF @tag_key IS NOT NULL AND @head_ms <= @now_ms
-                BEGIN
-                    SET @session_tag = @tag_key;
-                END;
-            END;
+            SELECT @session_tag = MIN(t.tag_key)
+            FROM   @session_tags AS t
+            WHERE  EXISTS (SELECT 1
+                           FROM   [$(schema)].session_lanes AS l
+                                  WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                           WHERE  l.tag_key = t.tag_key
+                             AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
         END;
 
         -- Sessions that a worker owns are looked into by the tags that were named: a worker that takes any tag
@@ -158,20 +141,17 @@ BEGIN
         BEGIN
             SELECT TOP (1) @owner_id = o.owner_id, @owner_tag = t.tag_key
             FROM   @owners AS o
-            JOIN   [$(schema)].sessions AS s
+            INNER JOIN [$(schema)].sessions AS s
                    WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                   ON s.owner_id = o.owner_id AND s.locked_until_ms > @now_ms
+                   ON  s.owner_id = o.owner_id
+                  AND  s.locked_until_ms > @now_ms
             CROSS JOIN @tag_keys AS t
-            CROSS APPLY
-            (
-                SELECT TOP (1) q.not_before_ms
-                FROM   [$(schema)].worker_queue AS q
-                       WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE  q.session_key = s.session_key
-                  AND  q.tag_key = t.tag_key
-                  AND  q.not_before_ms <= @now_ms
-                ORDER BY q.not_before_ms
-            ) AS c
+            WHERE  EXISTS (SELECT 1
+                           FROM   [$(schema)].worker_queue AS q
+                                  WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                           WHERE  q.session_key = s.session_key
+                             AND  q.tag_key = t.tag_key
+                             AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms)
             ORDER BY o.owner_id, t.tag_key;
         END;
 
@@ -188,5 +168,5 @@ BEGIN
 
     -- A key in square brackets is a tag, an empty one is work without a tag, NULL is none.
     SELECT @is_ready AS orchestration_ready, @work_tag AS work_tag, @session_tag AS session_tag,
-           @owner_id AS owner_id, @owner_tag AS owner_tag;
+           @owner_id AS owner_id, @owner_tag AS owner_tag, @looked_ms AS looked_ms;
 END;

@@ -12,6 +12,7 @@ BEGIN
     FROM   [$(schema)].schema_release AS r;
 END;
 
+DROP PROCEDURE IF EXISTS [$(schema)]._add_version_lane;
 DROP PROCEDURE IF EXISTS [$(schema)]._add_work_items;
 DROP PROCEDURE IF EXISTS [$(schema)]._append_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._read_history;
@@ -43,6 +44,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._post_message;
 DROP PROCEDURE IF EXISTS [$(schema)]._postpone_session_lane;
 DROP PROCEDURE IF EXISTS [$(schema)]._prune_executions;
 DROP PROCEDURE IF EXISTS [$(schema)]._list_lanes;
+DROP PROCEDURE IF EXISTS [$(schema)]._list_session_tags;
 DROP PROCEDURE IF EXISTS [$(schema)]._list_tags;
 DROP PROCEDURE IF EXISTS [$(schema)]._refuse_instance_ids;
 DROP PROCEDURE IF EXISTS [$(schema)]._release_instance;
@@ -114,6 +116,7 @@ DROP TABLE IF EXISTS [$(schema)].history;
 DROP TABLE IF EXISTS [$(schema)].executions;
 DROP TABLE IF EXISTS [$(schema)].instances;
 DROP TABLE IF EXISTS [$(schema)].orchestrator_queue;
+DROP TABLE IF EXISTS [$(schema)].version_lanes;
 DROP TABLE IF EXISTS [$(schema)].instance_locks;
 DROP TABLE IF EXISTS [$(schema)].schema_release;
 DROP TABLE IF EXISTS [$(schema)].schema_migrations;

@@ -136,11 +136,11 @@ impl Claims {
         let mut rest = self.database.execute(&call).await?;
         let header = rest.row()?;
         note_orphans(queue, &header)?;
+        self.floors.answered(queue, filter, &header)?;
         if header.int("found")? == 0 {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
         let token = header.text("lock_token")?.to_owned();
-        self.floors.claimed(queue, filter, &header)?;
         let instance_id = header.opt_text("instance_id")?.unwrap_or_default();
         self.leases
             .begin(&token, queue, instance_id, asked_at, lease);

@@ -1,10 +1,10 @@
-//! Where fetches begin to look: just below what the last one claimed.
+//! Where fetches begin to look: just below what the last one claimed, or below the moment at which nothing was ready.
 //!
 //! A claim leaves a ghost at the head of its queue, where the next search would start, and the server may be slow to
 //! clean up or held back from it for hours. So a fetch tells from where to look and in which lanes, as the last
 //! answer said. Nothing is lost below: a search that finds nothing goes through the whole queue, and
-//! once in [`WHOLE_EVERY`] a fetch asks for that, for the sake of what came back to an old place. Where ghosts have become so
-//! many that this takes long, it is asked for less often, so that it never takes more than a share of the time.
+//! once a second a fetch looks some way below the floor ([`Depths`]). Where ghosts have become so
+//! many that the whole takes long, fetches do without for a while, so that it never takes more than a share of the time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,15 +12,17 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::depths::Depths;
 use super::leases::Queue;
 use crate::error::CallError;
 use crate::procedure::{Call, Record};
+use crate::time::later;
 
-/// A fetch searches the whole queue this often, unless that takes more than a tenth of the time; and at least once
-/// in [`WHOLE_EVERY_MAX`].
-const WHOLE_EVERY: Duration = Duration::from_secs(1);
-const WHOLE_EVERY_MAX: Duration = Duration::from_secs(10);
-const WHOLE_SHARE: u32 = 10;
+/// A search of the whole queue that takes this long on the server is rested from afterwards, for so many times as long, and
+/// not longer than this.
+const LONG: Duration = Duration::from_millis(10);
+const REST_TIMES: u32 = 10;
+const REST_MAX: Duration = Duration::from_secs(10);
 /// How many different filters are remembered. A process has few.
 const FILTERS_MAX: usize = 64;
 
@@ -28,22 +30,20 @@ const FILTERS_MAX: usize = 64;
 #[derive(Default)]
 pub(super) struct Floors(Mutex<HashMap<(Queue, String), Floor>>);
 
-/// What the last answer said, and when the whole queue was last asked for.
 struct Floor {
-    above: Option<(i64, Option<String>)>,
-    whole_at: Instant,
-    whole_took: Duration,
+    above: Option<Above>,
+    depths: Depths,
+    rest_until: Instant,
 }
 
-impl Floor {
-    fn whole_every(&self) -> Duration {
-        let rest = self.whole_took.saturating_mul(WHOLE_SHARE);
-        rest.clamp(WHOLE_EVERY, WHOLE_EVERY_MAX)
-    }
+/// From where the last answer said to look, and in which lanes.
+struct Above {
+    floor_ms: i64,
+    lanes: Option<String>,
 }
 
 impl Floors {
-    /// Adds to a fetch from where it should look, unless it is time to look everywhere.
+    /// Adds to a fetch from where it should look, if it need not look everywhere.
     pub(super) fn limit<'a>(&self, queue: Queue, filter: &str, call: Call<'a>) -> Call<'a> {
         let mut floors = self.lock();
         if floors.len() >= FILTERS_MAX {
@@ -52,51 +52,69 @@ impl Floors {
         let now = Instant::now();
         let floor = floors.entry((queue, filter.to_owned())).or_insert(Floor {
             above: None,
-            whole_at: now,
-            whole_took: Duration::ZERO,
+            depths: Depths::new(now),
+            rest_until: now,
         });
-        if now.duration_since(floor.whole_at) >= floor.whole_every() {
-            floor.above = None;
-        }
-        match &floor.above {
-            Some((floor_ms, lanes)) => call
-                .int("@floor_ms", *floor_ms)
-                .opt_text("@lanes", lanes.clone()),
-            None => {
-                floor.whole_at = now;
-                call
+        let Some(above) = &floor.above else {
+            return call;
+        };
+        let is_resting = now < floor.rest_until;
+        let call = match is_resting {
+            true => call.flag("@is_partial", true),
+            false => call,
+        };
+        match floor.depths.due(now) {
+            // Lanes that are new are learned then. Tags are listed through their ghosts, as a whole search is.
+            Some(depth) => {
+                let depth_ms = i64::try_from(depth.as_millis()).unwrap_or(i64::MAX);
+                let lanes = above.lanes.clone().filter(|_| is_resting);
+                call.int("@floor_ms", above.floor_ms.saturating_sub(depth_ms))
+                    .opt_text("@lanes", lanes)
             }
+            None => call
+                .int("@floor_ms", above.floor_ms)
+                .opt_text("@lanes", above.lanes.clone()),
         }
     }
 
     /// Remembers what the answer to a fetch says about the next one.
-    pub(super) fn claimed(
+    pub(super) fn answered(
         &self,
         queue: Queue,
         filter: &str,
         header: &Record,
     ) -> Result<(), CallError> {
-        let floor_ms = header.opt_int("floor_ms")?;
-        let lanes = header.opt_text("lanes")?.map(str::to_owned);
-        self.answered(queue, filter, floor_ms.map(|floor_ms| (floor_ms, lanes)));
+        let above = header.opt_int("floor_ms")?.map(|floor_ms| {
+            let lanes = header.opt_text("lanes")?.map(str::to_owned);
+            Ok::<_, CallError>(Above { floor_ms, lanes })
+        });
+        let whole_ms = header.opt_int("whole_ms")?;
+        let whole_took = whole_ms.map(|ms| Duration::from_millis(ms.try_into().unwrap_or(0)));
+        self.remember(queue, filter, above.transpose()?, whole_took);
         Ok(())
     }
 
-    fn answered(&self, queue: Queue, filter: &str, above: Option<(i64, Option<String>)>) {
+    fn remember(
+        &self,
+        queue: Queue,
+        filter: &str,
+        above: Option<Above>,
+        whole_took: Option<Duration>,
+    ) {
         if let Some(floor) = self.lock().get_mut(&(queue, filter.to_owned())) {
-            // The first answer after the question for the whole queue is mostly the answer to that; one that another
-            // fetch got in between makes it look shorter, and it is asked for again the sooner.
-            if floor.above.is_none() {
-                floor.whole_took = floor.whole_at.elapsed();
-            }
             floor.above = above;
+            if let Some(took) = whole_took.filter(|took| *took >= LONG) {
+                let rest = took.saturating_mul(REST_TIMES).min(REST_MAX);
+                floor.rest_until = later(Instant::now(), rest);
+            }
         }
     }
 
     /// An item of this process returns to its old place: the next fetch looks everywhere.
     pub(super) fn returned(&self, queue: Queue) {
-        self.lock()
-            .retain(|(floor_queue, _), _| *floor_queue != queue);
+        let mut floors = self.lock();
+        let of_queue = floors.iter_mut().filter(|((of, _), _)| *of == queue);
+        of_queue.for_each(|(_, floor)| floor.above = None);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(Queue, String), Floor>> {
@@ -109,48 +127,69 @@ mod tests {
     use super::*;
     use crate::retry::Retry;
 
-    /// Whether a fetch at this moment searches the whole queue.
-    fn is_whole(floors: &Floors) -> bool {
+    const FLOOR_MS: i64 = 1_000_000;
+
+    /// What a fetch at this moment says of where to look: the floor, the lanes, and whether that must do.
+    fn asked(floors: &Floors) -> (Option<String>, bool, bool) {
         let call = Call::dispatch("fetch_work_item", Retry::harmless());
         let call = floors.limit(Queue::Work, "", call);
-        call.parameter("@floor_ms").is_none()
+        let has = |name| call.parameter(name).is_some();
+        let floor = call
+            .parameter("@floor_ms")
+            .map(|floor| format!("{floor:?}"));
+        (floor, has("@lanes"), has("@is_partial"))
     }
 
-    fn answer(floors: &Floors) {
-        floors.answered(Queue::Work, "", Some((1, None)));
+    fn from(floor_ms: i64, lanes: bool, is_partial: bool) -> (Option<String>, bool, bool) {
+        let call = Call::dispatch("fetch_work_item", Retry::harmless()).int("@floor_ms", floor_ms);
+        let floor = call
+            .parameter("@floor_ms")
+            .map(|floor| format!("{floor:?}"));
+        (floor, lanes, is_partial)
+    }
+
+    fn answer(floors: &Floors, whole_took: Option<Duration>) {
+        let above = Above {
+            floor_ms: FLOOR_MS,
+            lanes: Some("[]".to_owned()),
+        };
+        floors.remember(Queue::Work, "", Some(above), whole_took);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whole_queue_is_searched_once_a_second() {
+    async fn fetches_look_from_the_floor_and_once_a_second_below_it() {
         let floors = Floors::default();
-        assert!(is_whole(&floors), "the first");
-        answer(&floors);
-        assert!(!is_whole(&floors));
-        tokio::time::advance(WHOLE_EVERY).await;
-        assert!(is_whole(&floors), "after a second");
-        answer(&floors);
-        floors.returned(Queue::Work);
-        assert!(is_whole(&floors), "something has come back");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn long_searches_take_a_share_of_the_time() {
-        let floors = Floors::default();
-        assert!(is_whole(&floors));
-        tokio::time::advance(Duration::from_millis(300)).await;
-        answer(&floors);
-        tokio::time::advance(Duration::from_millis(2_600)).await;
-        assert!(!is_whole(&floors), "after 2.9 s");
-        tokio::time::advance(Duration::from_millis(100)).await;
-        assert!(is_whole(&floors), "after ten times as long as it took");
-        tokio::time::advance(Duration::from_secs(3)).await;
-        answer(&floors);
-        tokio::time::advance(Duration::from_secs(6)).await;
-        assert!(!is_whole(&floors), "after 9 s");
+        assert_eq!(asked(&floors), (None, false, false), "the first");
+        answer(&floors, Some(Duration::ZERO));
+        assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert!(
-            is_whole(&floors),
-            "one slow call does not keep it from it for long"
+        assert_eq!(asked(&floors), from(FLOOR_MS - 2_000, false, false));
+        assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(asked(&floors), from(FLOOR_MS - 4_000, false, false));
+        floors.returned(Queue::Orchestrations);
+        assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
+        floors.returned(Queue::Work);
+        assert_eq!(asked(&floors), (None, false, false), "something came back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_searches_of_the_whole_take_a_share_of_the_time() {
+        let floors = Floors::default();
+        asked(&floors);
+        answer(&floors, Some(Duration::from_millis(300)));
+        tokio::time::advance(Duration::from_millis(2_900)).await;
+        assert_eq!(asked(&floors), from(FLOOR_MS - 2_000, true, true));
+        tokio::time::advance(Duration::from_millis(100)).await;
+        assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
+        answer(&floors, Some(Duration::from_secs(3)));
+        tokio::time::advance(Duration::from_millis(9_900)).await;
+        assert_eq!(asked(&floors), from(FLOOR_MS - 4_000, true, true));
+        tokio::time::advance(Duration::from_millis(100)).await;
+        assert_eq!(
+            asked(&floors),
+            from(FLOOR_MS, true, false),
+            "for 10 s at most"
         );
     }
 }

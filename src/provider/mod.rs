@@ -2,6 +2,7 @@
 
 mod build;
 mod claims;
+mod depths;
 mod error;
 mod floors;
 pub(crate) mod history;

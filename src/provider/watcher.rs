@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::depths::Depths;
 use crate::codec;
 use crate::error::CallError;
 use crate::observe::quiet;
@@ -90,6 +91,8 @@ impl Watcher {
             database: database.clone(),
             wakeups: wakeups.clone(),
             connection: None,
+            looked_ms: None,
+            depths: Depths::new(Instant::now()),
             has_warned: false,
             pause: PAUSE_FIRST,
         };
@@ -124,13 +127,17 @@ struct Watch {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
     connection: Option<(Live, Instant)>,
+    /// When the last call that was answered looked last, by the server's clock.
+    looked_ms: Option<i64>,
+    depths: Depths,
     has_warned: bool,
     pause: Duration,
 }
 
 /// How a wait in the database ended.
 enum Answer {
-    Seen(Seen),
+    /// What is ready, and when the server looked.
+    Seen(Seen, Option<i64>),
     Failed(CallError),
     /// Another fetch has fallen idle; it has to be part of the question.
     Outdated,
@@ -159,7 +166,8 @@ impl Watch {
                 continue;
             };
             match self.ask(&wanted).await {
-                Answer::Seen(seen) => {
+                Answer::Seen(seen, looked_ms) => {
+                    self.looked_ms = looked_ms;
                     self.has_warned = false;
                     self.pause = PAUSE_FIRST;
                     if !self.wakeups.seen(&seen) {
@@ -175,8 +183,9 @@ impl Watch {
     /// One call, for as long as the question is the right one.
     async fn ask(&mut self, wanted: &Wanted) -> Answer {
         let wait = WAIT.min(self.database.options.command_timeout);
+        let floor_ms = self.floor_ms();
         let call = match call(&wanted.question(), wait) {
-            Ok(call) => call,
+            Ok(call) => call.opt_int("@floor_ms", floor_ms),
             Err(error) => return Answer::Failed(error),
         };
         let (database, wakeups) = (self.database.clone(), self.wakeups.clone());
@@ -187,13 +196,25 @@ impl Watch {
         wakeups.watch(wanted);
         tokio::select! {
             answer = database.ask_on(connection, &call, wait + GRACE) => {
-                match answer.and_then(|mut sets| read(&sets.row()?)) {
-                    Ok(seen) => Answer::Seen(seen),
+                let answer = answer.and_then(|mut sets| {
+                    let row = sets.row()?;
+                    Ok((read(&row)?, row.opt_int("looked_ms")?))
+                });
+                match answer {
+                    Ok((seen, looked_ms)) => Answer::Seen(seen, looked_ms),
                     Err(error) => Answer::Failed(error),
                 }
             }
             _ = wakeups.wanted_beside(wanted) => Answer::Outdated,
         }
+    }
+
+    /// From where a call looks: some way below where the last one looked. Whoever has fallen idle since then has asked
+    /// for itself what is older.
+    fn floor_ms(&mut self) -> Option<i64> {
+        let depth_ms = i64::try_from(self.depths.next().as_millis()).unwrap_or(i64::MAX);
+        self.looked_ms
+            .map(|looked_ms| looked_ms.saturating_sub(depth_ms))
     }
 
     /// The connection to wait on, opened when there is none that can be used.

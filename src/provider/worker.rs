@@ -81,7 +81,11 @@ impl<'a> Query<'a> {
     /// Names what the fetch can take, as far as it matters from where it looks.
     fn filter(&self) -> String {
         let tags = self.tags.as_deref().unwrap_or_default();
-        format!("{} {} {tags}", self.include_untagged, self.any_tag)
+        let sessions = self.session.is_some();
+        format!(
+            "{} {} {sessions} {tags}",
+            self.include_untagged, self.any_tag
+        )
     }
 
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {

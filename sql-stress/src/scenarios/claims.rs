@@ -62,6 +62,9 @@ async fn grow(run: &Run<'_>, sizes: &[u64]) -> Result<()> {
     let mut claimed = 0;
     for &size in sizes {
         run.progress.note(&format!("claims: claiming up to {size}"));
+        // What is counted is an average of all fetches on the way: single ones look far back, and the hundred that are
+        // timed in the end may have one of them or none.
+        growth.begin(run);
         while claimed < size && !run.stop.is_cancelled() {
             let more = (2 * FILL).min(size - claimed);
             claim(&run.store, more.div_ceil(2)).await?;
@@ -70,7 +73,6 @@ async fn grow(run: &Run<'_>, sizes: &[u64]) -> Result<()> {
         if run.stop.is_cancelled() {
             break;
         }
-        growth.begin(run);
         let calls = sample(run).await?;
         let flat = ["fetch_orchestration_item", "fetch_work_item"];
         growth.end(run, size, &calls, &flat);

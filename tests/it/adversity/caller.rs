@@ -30,18 +30,22 @@ struct Work {
 
 /// From where the next fetch may look, as the last one said.
 #[derive(Default)]
-struct From(String);
+struct From(Option<(i64, String)>);
 
 impl From {
     fn of(head: &Row) -> Self {
         let floor: i64 = head.get("floor_ms").expect("a floor");
         let lanes = head.get::<&str, _>("lanes").unwrap_or("[]");
-        Self(format!(", @floor_ms = {floor}, @lanes = N'{lanes}'"))
+        Self(Some((floor, lanes.to_owned())))
     }
 
-    /// Left out now and then, as callers do once a second.
-    fn take(&self, dice: &mut Dice) -> &str {
-        if dice.roll(4) == 0 { "" } else { &self.0 }
+    /// Left out now and then, or from further below, as callers do once a second.
+    fn take(&self, dice: &mut Dice) -> String {
+        match (dice.roll(4), &self.0) {
+            (0, _) | (_, None) => String::new(),
+            (1, Some((floor, _))) => format!(", @floor_ms = {}", floor - 2_000),
+            (_, Some((floor, lanes))) => format!(", @floor_ms = {floor}, @lanes = N'{lanes}'"),
+        }
     }
 }
 
@@ -170,10 +174,10 @@ impl Caller {
         );
         let sets = self.call(&text).await.expect("a fetch is never refused");
         let head = &sets[0][0];
+        self.turns_from = From::of(head);
         if head.get("found") != Some(true) {
             return false;
         }
-        self.turns_from = From::of(head);
         let messages = sets[1].iter();
         let messages =
             messages.map(|row| row.get::<&str, _>("payload").expect("a payload").to_owned());
@@ -299,10 +303,10 @@ impl Caller {
         );
         let sets = self.call(&text).await.expect("a fetch is never refused");
         let head = &sets[0][0];
+        self.work_from = From::of(head);
         if head.get("found") != Some(true) {
             return false;
         }
-        self.work_from = From::of(head);
         self.work.push(Work {
             token: head
                 .get::<&str, _>("lock_token")

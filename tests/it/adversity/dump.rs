@@ -6,8 +6,10 @@ use super::stepper::Answer;
 use crate::support::session::Session;
 
 /// Columns that say when, or are numbered anew in each run.
-const PASSING: [&str; 6] = [
+const PASSING: [&str; 8] = [
     "floor_ms",
+    "looked_ms",
+    "whole_ms",
     "lanes",
     "lock_token",
     "next_ready_in_ms",

@@ -51,11 +51,10 @@ async fn look(
     );
     let sets = session.run(&call).await.expect("the fetch runs");
     let head = &sets[0][0];
+    let floor: i64 = head.get("floor_ms").expect("a floor");
     if head.get("found") != Some(true) {
-        assert_eq!(head.get::<i64, _>("floor_ms"), None);
         return None;
     }
-    let floor: i64 = head.get("floor_ms").expect("a floor");
     let lanes: &str = head.get("lanes").expect("lanes");
     let found: &str = head.get("lock_token").expect("a token");
     let from = format!(", @floor_ms = {floor}, @lanes = N'{lanes}'");
@@ -106,12 +105,14 @@ async fn claim_all(session: &mut Session, from: u64, to: u64) {
         .expect("all are claimed and settled");
 }
 
-/// Entries that a fetch of a turn and one of an activity visit, from where the fetches before them said.
+/// Entries that a fetch of a turn and one of an activity visit, from where the fetches before them said; the lanes of
+/// turns are learned anew.
 async fn cost(session: &mut Session, controls: &Controls, n: u64) -> (u64, u64) {
     let (mut turns_from, mut work_from) = (String::new(), String::new());
     for round in 0..2 {
         controls.advance(Duration::from_secs(1));
         put(session, n + round).await;
+        turns_from.truncate(turns_from.find(", @lanes").unwrap_or(0));
         controls.reset_counters();
         let turn = look(session, TURN, 1, &turns_from).await.expect("a turn");
         let work = look(session, WORK, 2, &work_from)
@@ -152,6 +153,58 @@ async fn fetches_pass_over_no_more_ghosts_however_many_claims_went_before() {
     assert!(whole.0 > CLAIMS && whole.1 > CLAIMS, "{whole:?}");
 }
 
+/// The same of sessions: their lanes leave ghosts when they are promised anew and when they go.
+#[tokio::test]
+async fn searches_in_sessions_pass_over_no_more_ghosts_however_many_went_before() {
+    let (server, controls) = haunted();
+    let schema = TestSchema::at(server.connection_string());
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    let mut costs = Vec::new();
+    for (from, to) in [(0, 10), (10, 1_000)] {
+        let token = token(9);
+        let text = format!(
+            r#"DECLARE @n BIGINT = {from}, @held NVARCHAR(100), @items NVARCHAR(400), @floor_ms BIGINT;
+               WHILE @n < {to}
+               BEGIN
+                   SET @floor_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                   SET @items = CONCAT(N'[{{"ord":0,"instance_id":"i","execution_id":1,"activity_id":1,"session_id":"s', @n, N'","payload":"w"}}]');
+                   EXEC [$(schema)].enqueue_for_worker @worker_items = @items;
+                   EXEC [$(schema)].fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = 600000, @include_untagged = 1, @floor_ms = @floor_ms, @session_owner = N'w', @session_timeout_ms = 1;
+                   SELECT TOP (1) @held = CONCAT(N'{token}:', q.work_id) FROM [$(schema)].worker_queue AS q WHERE q.lock_token = N'{token}';
+                   EXEC [$(schema)].ack_work_item @lock_token = @held;
+                   SET @n = @n + 1;
+               END;"#
+        );
+        session.run(&text).await.expect("all are claimed and done");
+        controls.advance(Duration::from_secs(10));
+        let put = format!(
+            r#"EXEC [$(schema)].enqueue_for_worker @worker_items = N'[{{"ord":0,"instance_id":"i","execution_id":1,"activity_id":1,"session_id":"after-{to}","payload":"w"}}]';"#
+        );
+        session.run(&put).await.expect("the item is enqueued");
+        let fetch = |more: &str| {
+            format!(
+                "EXEC [$(schema)].fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = 1, @include_untagged = 1, @session_owner = N'v', @session_timeout_ms = 1{more};"
+            )
+        };
+        let now = session
+            .number("SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());")
+            .await;
+        for more in [format!(", @floor_ms = {}", now - 100), String::new()] {
+            controls.reset_counters();
+            let sets = session.run(&fetch(&more)).await.expect("the fetch runs");
+            assert_eq!(sets[0][0].get("found"), Some(true), "{more}");
+            costs.push(visited(&controls, WORK));
+            controls.advance(Duration::from_millis(10));
+        }
+        let done = "DELETE FROM [$(schema)].worker_queue;";
+        session.run(done).await.expect("the item goes");
+    }
+    println!("few and many sessions, with a floor and without: {costs:?}");
+    assert!(costs[2] <= costs[0] + 5, "{costs:?}");
+    assert!(costs[3] > costs[1] + 500, "{costs:?}");
+}
+
 /// What lies below the floor, in a lane or a tag that the caller does not know, is found when nothing is above it.
 #[tokio::test]
 async fn nothing_found_above_the_floor_is_looked_for_below_it() {
@@ -174,6 +227,19 @@ async fn nothing_found_above_the_floor_is_looked_for_below_it() {
         assert!(look(&mut session, WORK, 1, from).await.is_none());
         settle(&mut session, &turn.0, &work.0).await;
     }
+    // Where the whole takes long, callers may be content with what is above the floor.
+    put(&mut session, 0).await;
+    let partial = format!("{high}, @is_partial = 1");
+    assert!(look(&mut session, TURN, 0, &partial).await.is_none());
+    assert!(look(&mut session, WORK, 1, &partial).await.is_none());
+    let partial = ", @floor_ms = 0, @is_partial = 1";
+    let turn = look(&mut session, TURN, 0, partial)
+        .await
+        .expect("the turn");
+    let work = look(&mut session, WORK, 1, partial)
+        .await
+        .expect("the activity");
+    settle(&mut session, &turn.0, &work.0).await;
     // Lanes of versions that the caller does not support are not looked into, whoever names them.
     put(&mut session, 0).await;
     let bound = ", @min_version = 6, @max_version = 9, @floor_ms = 0, @lanes = N'[-1,5]'";
@@ -181,10 +247,10 @@ async fn nothing_found_above_the_floor_is_looked_for_below_it() {
     assert!(look(&mut session, TURN, 0, "").await.is_some());
 }
 
-/// A provider that gets something new all the time still finds within a second or so what was committed late or
-/// whose lease ended: items with times below its floor.
+/// A provider that gets something new all the time still finds, before it is three times as old, what was committed
+/// late or given back by others: items with times below its floor.
 #[tokio::test]
-async fn old_places_are_looked_at_within_a_second() {
+async fn old_places_are_looked_at_all_the_same() {
     let schema = TestSchema::new();
     let provider = schema
         .builder()
@@ -202,7 +268,7 @@ async fn old_places_are_looked_at_within_a_second() {
         .await
         .unwrap();
     assert!(fetch(&provider).await.is_some() && fetch_work(&provider).await.is_some());
-    // By another process, and long ago.
+    // By another process, and a while ago.
     provider
         .enqueue_for_orchestrator(start("old"), None)
         .await
@@ -211,9 +277,9 @@ async fn old_places_are_looked_at_within_a_second() {
         .enqueue_for_worker(activity("old", 1, ""))
         .await
         .unwrap();
-    let age = "UPDATE [$(schema)].instance_locks SET not_before_ms = 1000 WHERE instance_id = N'old';
-               UPDATE [$(schema)].orchestrator_queue SET visible_at_ms = 1000 WHERE instance_id = N'old';
-               UPDATE [$(schema)].worker_queue SET not_before_ms = 1000 WHERE instance_id = N'old';";
+    let age = "UPDATE [$(schema)].instance_locks SET not_before_ms = not_before_ms - 1500 WHERE instance_id = N'old';
+               UPDATE [$(schema)].orchestrator_queue SET visible_at_ms = visible_at_ms - 1500 WHERE instance_id = N'old';
+               UPDATE [$(schema)].worker_queue SET not_before_ms = not_before_ms - 1500 WHERE instance_id = N'old';";
     session.run(age).await.unwrap();
     let began = std::time::Instant::now();
     let (mut turn, mut work, mut n) = (false, false, 0);
@@ -301,26 +367,28 @@ async fn a_clock_that_is_set_back_hides_nothing() {
     }
 }
 
-/// A process that waits looks at whole heads once a second; between that it passes over no ghosts.
+/// A process that waits passes over the ghosts of what was claimed before its first look, and only when it begins at the
+/// beginning.
 #[tokio::test]
-async fn waiting_passes_over_ghosts_once_a_second() {
+async fn waiting_passes_over_ghosts_once() {
     let (server, controls) = haunted();
     let schema = TestSchema::at(server.connection_string());
     schema.provider().await;
     let mut session = Session::open(&schema).await;
     claim_all(&mut session, 0, 200).await;
-    controls.advance(Duration::from_secs(1));
+    controls.advance(Duration::from_secs(10));
     let ghosts = |controls: &Controls| controls.counters().of("wait_for_work").stats.ghosts_read;
     let mut costs = Vec::new();
-    for wait_ms in [0, 500] {
+    for more in ["0", "1500", "1500, @floor_ms = 8000000000000000"] {
         controls.reset_counters();
         let wait = format!(
-            "EXEC [$(schema)].wait_for_work @wait_ms = {wait_ms}, @orchestrations = 1, @any_tag = 1;"
+            "EXEC [$(schema)].wait_for_work @wait_ms = {more}, @orchestrations = 1, @include_untagged = 1, @tags = N'[\"gpu\"]', @sessions = 1;"
         );
         session.run(&wait).await.expect("the wait ends");
         costs.push(ghosts(&controls));
     }
-    println!("ghosts of one look and of half a second: {costs:?}");
+    println!("ghosts of one look, of a second and a half, and from a floor: {costs:?}");
     assert!(costs[0] > 200, "{costs:?}");
     assert_eq!(costs[0], costs[1]);
+    assert_eq!(costs[2], 0);
 }

@@ -66,6 +66,8 @@ async fn only_versions_that_are_asked_for_are_seen() {
     let put = |lane: i64| {
         format!(
             "DELETE FROM [$(schema)].instance_locks;
+             DELETE FROM [$(schema)].version_lanes;
+             INSERT INTO [$(schema)].version_lanes (lane) SELECT v.lane FROM (VALUES (1), ({lane})) AS v(lane) WHERE v.lane >= 0 GROUP BY v.lane;
              INSERT INTO [$(schema)].instance_locks (instance_id, lane, not_before_ms, pinned_version)
              VALUES (N'waits', -1, 9000000000000000, -1), (N'low', 1, 9000000000000000, 1),
                     (N'idle', -2, 0, -1), (N'order', {lane}, 0, {lane});"
@@ -149,6 +151,25 @@ async fn work_is_seen_by_tag_and_session() {
     assert_eq!(look(&mut session, &others).await, NOTHING);
 }
 
+/// The first look begins where the caller says, and the answer says where it looked, so that the next one goes on there.
+#[tokio::test]
+async fn what_is_older_than_the_floor_is_not_seen() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    let call = "EXEC [$(schema)].wait_for_work @wait_ms = 0, @orchestrations = 1;";
+    let looked = session.run(call).await.unwrap()[0][0].get::<i64, _>("looked_ms");
+    let looked = looked.expect("the time of the look");
+    let put = start("order");
+    provider.enqueue_for_orchestrator(put, None).await.unwrap();
+    server.controls().advance(Duration::from_secs(60));
+    let from = |floor: i64| format!("@orchestrations = 1, @floor_ms = {floor}");
+    assert_eq!(look(&mut session, &from(looked)).await, "1 - - - -");
+    let later = from(looked + 30_000);
+    assert_eq!(look(&mut session, &later).await, NOTHING);
+}
+
 /// While it waits it holds no lock: another session locks both queues as a whole, without waiting. A
 /// change that is not committed is not seen, and once it is, it is.
 #[tokio::test]
@@ -176,7 +197,7 @@ async fn nothing_is_held_while_waiting() {
     // A lock that cannot be had at once is an error: then a look is under way this very moment.
     let lock = "SET LOCK_TIMEOUT 0; SET XACT_ABORT ON;
                 BEGIN TRANSACTION;
-                UPDATE [$(schema)].instance_locks WITH (TABLOCKX) SET not_before_ms = 0 WHERE instance_id = N'order';
+                UPDATE [$(schema)].instance_locks WITH (TABLOCKX) SET not_before_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) WHERE instance_id = N'order';
                 SELECT COUNT(*) FROM [$(schema)].worker_queue WITH (TABLOCKX, HOLDLOCK);";
     let mut other = Session::open(&schema).await;
     let mut is_locked = false;
