@@ -8,7 +8,8 @@
 -- Two searches: the sessions the worker owns, one seek per session and tag, and the sessions
 -- without an owner, through the head of each tag's lanes. A head may promise too much, because its
 -- items are held or gone or its session is leased again; it is corrected and the next one is looked
--- at, so no promise costs more than one visit.
+-- at, so no promise costs more than one visit. When both find nothing, the worker's own sessions are looked
+-- into once more.
 --
 -- Lanes are looked at from @floor_ms on: see fetch_orchestration_item. Sessions that the worker owns are looked
 -- into from the beginning, because the floor follows the claims of others too.
@@ -151,6 +152,31 @@ BEGIN
                 END;
             END;
         END;
+    END;
+
+    -- Another worker of the same owner may have won a session after the first search and moved its lane out of the
+    -- way before the second, or holds the session's row this moment, as renewals do. "Nothing found" must not come
+    -- of that: once more, and a row that is held is waited for. Nothing is held meanwhile.
+    IF @work_id IS NULL
+    BEGIN
+        SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
+                       @session_key = s.session_key
+        FROM   [$(schema)].sessions AS s
+               WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+        CROSS JOIN @tag_keys AS t
+        CROSS APPLY
+        (
+            SELECT TOP (1) q.work_id, q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = s.session_key
+              AND  q.tag_key = t.tag_key
+              AND  q.not_before_ms <= @now_ms
+            ORDER BY q.not_before_ms, q.work_id
+        ) AS c
+        WHERE  s.owner_id = @session_owner
+          AND  s.locked_until_ms > @now_ms
+        ORDER BY c.not_before_ms, c.work_id;
     END;
 
     IF @work_id IS NULL

@@ -250,6 +250,12 @@ fn pairs() -> Vec<Pair> {
         pair("delete/enqueue", ended(), delete(), call(post("i", "m2"))),
         pair("delete/worker ack", [ended(), leased(None)].concat(), delete(), work_ack()),
         Pair { also: one_has_the_session, ..pair("session claim/claim", vec![enqueue_work(1, Some("s")), enqueue_work(2, Some("s"))], call(fetch_work("aa", "w1")), call(fetch_work("bb", "w2"))) },
+        // Two workers of one owner: the session of the first is the second's as well.
+        pair("session claim/claim of one owner", vec![enqueue_work(1, Some("s")), enqueue_work(2, Some("s"))], call(fetch_work("aa", "w1")), call(fetch_work("bb", "w1"))),
+        pair("work claim/claim in one's session", [leased(Some("s")), vec![enqueue_work(2, Some("s")), enqueue_work(3, Some("s"))]].concat(), call(fetch_work("bb", "w1")), call(fetch_work("cc", "w1"))),
+        pair("session renewal/claim of one owner", [leased(Some("s")), vec![enqueue_work(2, Some("s"))]].concat(),
+            call("renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 60000, @idle_timeout_ms = 600000".to_owned()),
+            call(fetch_work("bb", "w1"))),
         pair("work fetch/fetch", vec![enqueue_work(1, None)], call(fetch_work("aa", "w1")), call(fetch_work("bb", "w2"))),
         pair("worker ack/takeover", leased(None), work_ack(), late(fetch_work("bb", "w2"))),
         pair("worker ack/abandon", leased(Some("s")), work_ack(), abandon_work()),
