@@ -5,6 +5,7 @@
 //! order of the pairs.
 
 mod account;
+mod batches;
 mod bench;
 mod caller;
 mod dump;

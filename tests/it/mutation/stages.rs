@@ -77,6 +77,7 @@ pub fn stages() -> Vec<Stage> {
         plain("held", &["adversity::held"]).against(0..2),
         plain("kept", &["adversity::kept"]).against(0..4),
         plain("orders", &["adversity::orders", "adversity::steps"]).against(0..8),
+        plain("batches", &["adversity::batches"]).against(0..4),
         plain("direct", DIRECT),
         plain("failures", &["adversity::failures", "adversity::levels"]),
         plain("load", &["adversity::load::mixed"]).against(0..2),

@@ -24,7 +24,11 @@ impl Session {
     /// Runs a batch; an error is the server's number.
     pub async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
         let text = text.replace("[$(schema)]", &self.schema.quoted());
-        let number = |error: tiberius::error::Error| error.code().expect("an error of the server");
+        let number = |error: tiberius::error::Error| {
+            error
+                .code()
+                .unwrap_or_else(|| panic!("an error of the server: {error:?}"))
+        };
         let stream = self.client.simple_query(text).await.map_err(number)?;
         stream.into_results().await.map_err(number)
     }
@@ -45,4 +49,9 @@ impl Session {
             other => panic!("not a whole number: {other:?}"),
         }
     }
+}
+
+fn number(error: tiberius::error::Error) -> u32 {
+    let code = error.code();
+    code.unwrap_or_else(|| panic!("not an error of the server: {error:?}"))
 }
