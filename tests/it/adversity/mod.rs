@@ -20,6 +20,7 @@ mod model;
 mod operations;
 mod orders;
 mod pairs;
+mod paths;
 mod runner;
 mod runner_work;
 mod sequences;
