@@ -24,5 +24,6 @@ mod paths;
 mod runner;
 mod runner_work;
 mod sequences;
+mod settings;
 mod stepper;
 mod steps;

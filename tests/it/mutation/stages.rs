@@ -74,6 +74,7 @@ pub fn stages() -> Vec<Stage> {
     vec![
         plain("grain", &["adversity::grain"]).against(0..2),
         plain("paths", &["adversity::paths"]).against(0..4),
+        plain("settings", &["adversity::settings"]),
         plain("model", &["adversity::sequences"]).against(0..8),
         plain("held", &["adversity::held"]).against(0..2),
         plain("kept", &["adversity::kept"]).against(0..4),

@@ -33,6 +33,13 @@ impl Session {
         stream.into_results().await.map_err(number)
     }
 
+    /// How many rows each statement of a batch says it has touched; an error is the server's number.
+    pub async fn counts(&mut self, text: &str) -> Result<Vec<u64>, u32> {
+        let text = text.replace("[$(schema)]", &self.schema.quoted());
+        let done = self.client.execute(text, &[]).await.map_err(number)?;
+        Ok(done.rows_affected().to_vec())
+    }
+
     /// Its @@SPID.
     pub async fn spid(&mut self) -> u16 {
         let spid = self.number("SELECT CAST(@@SPID AS INT) AS n;").await;
