@@ -3,6 +3,8 @@
 //! Each row of the queues in turn is held by a transaction that stays open. The calls may not wait at all, and those that look
 //! for work find what is left.
 
+use std::time::Duration;
+
 use mssql_embedded::Trigger;
 
 use super::bench::{Bench, turn};
@@ -377,7 +379,8 @@ async fn clean_up_steps_over_sessions_that_are_claimed_meanwhile() {
             let text = "SET LOCK_TIMEOUT 0; EXEC [$(schema)].cleanup_orphaned_sessions;";
             caller.run(text).await
         });
-        pause.paused().await;
+        let stopped = tokio::time::timeout(Duration::from_secs(20), pause.paused()).await;
+        stopped.expect("the clean-up comes to its end");
         let hold = "BEGIN TRANSACTION; UPDATE s SET s.locked_until_ms = 2 FROM [$(schema)].sessions AS s WITH (ROWLOCK) WHERE s.session_key = N'[b]';";
         holder.run(hold).await.expect("one is held");
         drop(pause);
