@@ -74,8 +74,7 @@ BEGIN
             SELECT TOP (500) q.work_id
             FROM   [$(schema)].worker_queue AS q
                    WITH (INDEX(ix_worker_queue_activity), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-            WHERE  q.instance_id = @instance_id
-            ORDER BY q.execution_id, q.activity_id;
+            WHERE  q.instance_id = @instance_id;
             DELETE d
             FROM   [$(schema)].worker_queue AS d WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
             WHERE  d.work_id IN (SELECT w.work_id FROM @work AS w);

@@ -21,7 +21,7 @@ BEGIN
         SET @tag_key = NULL;
         SELECT TOP (1) @tag_key = l.tag_key
         FROM   [$(schema)].session_lanes AS l
-               WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+               WITH (INDEX(ix_session_lanes_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
         WHERE  l.tag_key > @previous
         ORDER BY l.tag_key;
         IF @tag_key IS NOT NULL

@@ -20,7 +20,7 @@ BEGIN
         SET @tag_key = NULL;
         SELECT TOP (1) @tag_key = q.tag_key
         FROM   [$(schema)].worker_queue AS q
-               WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+               WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
         WHERE  q.session_key = N''
           AND  q.tag_key > @previous
         ORDER BY q.tag_key;

@@ -9,7 +9,7 @@
 -- that does not exist has nothing to prune. Executions go before their history, as everybody locks them in that
 -- order: a reader of an execution may go on to its events.
 --
--- Up to 4,000 rows and 4 MiB go in one transaction. Of what is larger up to 4,000 executions get the status Deleting,
+-- Up to 4,000 rows and 4 MiB go in one transaction. Of what is larger any 4,000 executions get the status Deleting,
 -- all in one transaction, and nobody is shown their history any more; then the rows go in short ones, because the
 -- instance is alive and its turns wait for this row, until @deadline_ms. @has_more = 1: something is left. Executions
 -- that a call before this one has left behind go in any case.
@@ -60,8 +60,7 @@ BEGIN
             OR e.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
                                       FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
                                       WHERE  k.instance_id = @instance_id
-                                      ORDER BY k.execution_id DESC))
-    ORDER BY e.execution_id;
+                                      ORDER BY k.execution_id DESC));
     SET @old_count = @@ROWCOUNT;
 
     SELECT @row_count = COUNT_BIG(*), @byte_count = COALESCE(SUM(c.payload_bytes), 0)

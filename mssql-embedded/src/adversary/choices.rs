@@ -1,10 +1,10 @@
 //! The decisions of one statement.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::grain::Grain;
-use super::journal::{Decision, Journal};
+use super::journal::{Decision, Journal, OpenPath};
 use super::turns::Seat;
 
 /// What can be asked. Each kind rests on a document, named in `tests/it/adversary/`.
@@ -54,6 +54,8 @@ pub struct Choices {
     journal: Arc<Journal>,
     /// How much the statement's writes lock at a time.
     writes: Cell<Grain>,
+    /// Tables to which more than one way leads, and whether the index is named.
+    open_paths: RefCell<Vec<(String, bool)>>,
     /// Where the session sits, if sessions take turns.
     seat: Option<Seat>,
 }
@@ -78,6 +80,7 @@ impl Choices {
             around: Cell::new(mixed(state ^ GOLDEN)),
             journal,
             writes: Cell::default(),
+            open_paths: RefCell::default(),
             seat,
         }
     }
@@ -133,6 +136,26 @@ impl Choices {
     /// How much the statement's writes lock at a time.
     pub fn writes(&self) -> Grain {
         self.writes.get()
+    }
+
+    /// Notes that more than one way leads to a table of the statement that is being compiled.
+    pub fn note_open_path(&self, table: &str, is_index_named: bool) {
+        let mut paths = self.open_paths.borrow_mut();
+        paths.push((table.to_owned(), is_index_named));
+    }
+
+    /// The statement has been compiled: what was noted belongs to this place.
+    pub fn enter_open_paths(&self, procedure: &str, line: u32) {
+        let paths = self.open_paths.take();
+        if !paths.is_empty() {
+            let entries = paths.into_iter().map(|(table, is_index_named)| OpenPath {
+                procedure: procedure.to_owned(),
+                line,
+                table,
+                is_index_named,
+            });
+            self.journal.enter_paths(entries);
+        }
     }
 
     fn next(&self, question: Question) -> u64 {

@@ -55,7 +55,37 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The latest decisions, and whom each kind of question was ever put to.
+/// A table of a statement to which more than one way led when the statement was compiled.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenPath {
+    /// The procedure, empty for a batch.
+    pub procedure: String,
+    /// The line on which the statement begins.
+    pub line: u32,
+    /// The table.
+    pub table: String,
+    /// Whether the statement names the index, and leaves open only how it is read.
+    pub is_index_named: bool,
+}
+
+impl fmt::Display for OpenPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            procedure,
+            line,
+            table,
+            is_index_named,
+        } = self;
+        let what = if *is_index_named {
+            "seek or scan"
+        } else {
+            "which index"
+        };
+        write!(f, "{procedure}, line {line}: {what} for {table}")
+    }
+}
+
+/// The latest decisions, whom each kind of question was ever put to, and which paths were ever open.
 #[derive(Debug)]
 pub(super) struct Journal {
     keep: usize,
@@ -66,6 +96,7 @@ pub(super) struct Journal {
 struct Kept {
     latest: VecDeque<Decision>,
     asked: BTreeSet<(Question, u64)>,
+    open_paths: BTreeSet<OpenPath>,
 }
 
 impl Journal {
@@ -87,6 +118,16 @@ impl Journal {
         }
         kept.latest.push_back(decision);
         kept.asked.insert((decision.question, decision.session));
+    }
+
+    pub fn enter_paths(&self, paths: impl Iterator<Item = OpenPath>) {
+        if self.keep > 0 {
+            self.kept.lock().open_paths.extend(paths);
+        }
+    }
+
+    pub fn open_paths(&self) -> Vec<OpenPath> {
+        self.kept.lock().open_paths.iter().cloned().collect()
     }
 
     pub fn latest(&self) -> Vec<Decision> {

@@ -22,8 +22,8 @@ use crate::clock::Clock;
 
 pub use choices::{Choices, Question};
 pub use grain::Grain;
-pub use journal::Decision;
 use journal::Journal;
+pub use journal::{Decision, OpenPath};
 pub use turns::{Seat, Turns};
 
 /// How often other sessions go first at a statement, how many of their statements at most, and how long they are
@@ -118,6 +118,11 @@ impl Adversary {
     /// What it decided lately, oldest first.
     pub fn decisions(&self) -> Vec<Decision> {
         self.journal.latest()
+    }
+
+    /// Every table of a statement that ever left the path open.
+    pub fn open_paths(&self) -> Vec<OpenPath> {
+        self.journal.open_paths()
     }
 
     /// The sessions in which a question ever came up.

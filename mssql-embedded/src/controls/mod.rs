@@ -29,7 +29,7 @@ use std::time::Duration;
 
 pub use pause::{Pause, Rule};
 
-use crate::adversary::{Adversary, Decision, Question};
+use crate::adversary::{Adversary, Decision, OpenPath, Question};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::hooks::{Action, Gate, Snapshot, Trigger};
@@ -129,6 +129,13 @@ impl Controls {
     pub fn asked(&self, question: Question) -> Vec<u64> {
         let adversary = self.engine.adversary.as_ref();
         adversary.map_or_else(Vec::new, |adversary| adversary.asked(question))
+    }
+
+    /// Every table, but temporary ones and table variables, that a statement ever reached in one of several ways: because
+    /// it names no index and several would do, or one that can be sought and no FORCESEEK. None without an adversary.
+    pub fn open_paths(&self) -> Vec<OpenPath> {
+        let adversary = self.engine.adversary.as_ref();
+        adversary.map_or_else(Vec::new, Adversary::open_paths)
     }
 
     fn arm(&self, trigger: Trigger, action: Action) -> Rule {

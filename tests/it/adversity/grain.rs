@@ -14,7 +14,7 @@ use crate::support::session::Session;
 use crate::support::setting::Setting;
 
 /// Calls besides those that fail at every statement: what is large, what is orphaned, and what only reads.
-fn others() -> Vec<Case> {
+pub(super) fn others() -> Vec<Case> {
     let large = |calls: Vec<String>| -> Vec<String> {
         let calls = weighty(&calls.join("\n"));
         calls.split('\n').map(str::to_owned).collect()

@@ -3,8 +3,12 @@
 //! Each row of the queues in turn is held by a transaction that stays open. The calls may not wait at all, and those that look
 //! for work find what is left.
 
+use std::time::Duration;
+
+use mssql_embedded::Trigger;
+
 use super::bench::{Bench, turn};
-use super::pairs::{enqueue_work, fetch, fetch_work, post, work};
+use super::pairs::{enqueue_work, fetch, fetch_work, post, weighty, work};
 use crate::support::mutants;
 use crate::support::session::Session;
 use crate::support::setting::Setting;
@@ -318,11 +322,72 @@ async fn search_for_old_executions_waits_for_nobody() {
                 "BEGIN TRANSACTION; UPDATE e SET e.event_count = 9 FROM [$(schema)].executions AS e WITH (ROWLOCK) WHERE e.execution_id = {held};"
             );
             holder.run(&hold).await.expect("an execution is held");
-            // Nothing is old enough to go, so that only the search is tried.
-            let text = "SET LOCK_TIMEOUT 0; EXEC [$(schema)].prune_executions_bulk @keep_last = 3, @completed_before_ms = 1;";
+            // Nothing is old enough to go, or enough of them are kept, so that only the search is tried.
+            for which in ["@keep_last = 3, @completed_before_ms = 1", "@keep_last = 9"] {
+                let text =
+                    format!("SET LOCK_TIMEOUT 0; EXEC [$(schema)].prune_executions_bulk {which};");
+                let answer = caller.run(&text).await.map(drop);
+                assert_eq!(answer, Ok(()), "{setting:?}: {held} is held, {which}");
+            }
+            holder.run("ROLLBACK;").await.expect("it is let go");
+        }
+    }
+}
+
+/// A deletion that another session is busy with is stepped over, and the next one is finished.
+#[tokio::test]
+async fn purges_step_over_what_is_being_deleted() {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
+        let mut bench = Bench::new(setting).await;
+        let mut caller = Session::open(&bench.schema).await;
+        let mut holder = Session::open(&bench.schema).await;
+        for (held, other) in [("i", "j"), ("j", "i")] {
+            let turns = [turn("i", "aa", ""), turn("j", "bb", "")].concat();
+            let mut calls: Vec<String> = turns.iter().map(|call| weighty(call)).collect();
+            calls.extend(["i", "j"].map(|name| {
+                format!("delete_instance @instance_id = N'{name}', @force = 1, @budget_ms = 0")
+            }));
+            bench.prepare(&calls).await;
+            let hold = format!(
+                "BEGIN TRANSACTION; UPDATE l SET l.not_before_ms = l.not_before_ms + 1 FROM [$(schema)].instance_locks AS l WITH (ROWLOCK) WHERE l.instance_id = N'{held}';"
+            );
+            holder.run(&hold).await.expect("a fenced one is held");
+            let text = "SET LOCK_TIMEOUT 0; EXEC [$(schema)].delete_instance_bulk;";
             let answer = caller.run(text).await.map(drop);
             assert_eq!(answer, Ok(()), "{setting:?}: {held} is held");
             holder.run("ROLLBACK;").await.expect("it is let go");
+            let left = keys(&mut bench.side, "instances", "instance_id").await;
+            assert_eq!(left, [format!("N'{held}'")], "{setting:?}: not {other}");
         }
+    }
+}
+
+/// A session that is claimed between the search and its end keeps the clean-up from nothing else.
+#[tokio::test]
+async fn clean_up_steps_over_sessions_that_are_claimed_meanwhile() {
+    for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
+        let mut bench = Bench::new(setting).await;
+        let mut holder = Session::open(&bench.schema).await;
+        bench.prepare(&[]).await;
+        let ended = "INSERT INTO [$(schema)].sessions (session_key, owner_id, locked_until_ms, last_activity_ms)
+            VALUES (N'[a]', N'w', 1, 1), (N'[b]', N'w', 1, 1), (N'[c]', N'w', 1, 1);";
+        bench.side.run(ended).await.expect("three have ended");
+        let delete = Trigger::statement().of("cleanup_orphaned_sessions");
+        let pause = bench.controls.pause(delete.containing("DELETE s").times(1));
+        let mut caller = Session::open(&bench.schema).await;
+        let running = tokio::spawn(async move {
+            let text = "SET LOCK_TIMEOUT 0; EXEC [$(schema)].cleanup_orphaned_sessions;";
+            caller.run(text).await
+        });
+        let stopped = tokio::time::timeout(Duration::from_secs(20), pause.paused()).await;
+        stopped.expect("the clean-up comes to its end");
+        let hold = "BEGIN TRANSACTION; UPDATE s SET s.locked_until_ms = 2 FROM [$(schema)].sessions AS s WITH (ROWLOCK) WHERE s.session_key = N'[b]';";
+        holder.run(hold).await.expect("one is held");
+        drop(pause);
+        let sets = running.await.expect("the call does not panic");
+        let sets = sets.unwrap_or_else(|number| panic!("{setting:?}: {number}"));
+        let removed = sets[0][0].get::<i64, _>("removed");
+        assert_eq!(removed, Some(2), "{setting:?}");
+        holder.run("ROLLBACK;").await.expect("it is let go");
     }
 }

@@ -5,6 +5,7 @@
 //! order of the pairs.
 
 mod account;
+mod batches;
 mod bench;
 mod caller;
 mod dump;
@@ -19,8 +20,10 @@ mod model;
 mod operations;
 mod orders;
 mod pairs;
+mod paths;
 mod runner;
 mod runner_work;
 mod sequences;
+mod settings;
 mod stepper;
 mod steps;

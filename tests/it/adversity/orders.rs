@@ -52,6 +52,7 @@ async fn lists_come_in_their_order() {
         assert_eq!(found[0], "root", "{setting:?}: get_instance_tree");
         assert_eq!(found[1..], sorted, "{setting:?}: get_instance_tree");
         executions(&mut bench, setting).await;
+        migrations(&mut bench, setting).await;
         limits(&mut bench, setting).await;
     }
 }
@@ -67,6 +68,25 @@ async fn executions(bench: &mut Bench, setting: Setting) {
         .collect();
     let sorted = [1, 2, 3, 4].map(Some);
     assert_eq!(found, sorted, "{setting:?}: list_executions");
+}
+
+/// As an installer of later releases will find them.
+async fn migrations(bench: &mut Bench, setting: Setting) {
+    let add = "INSERT INTO [$(schema)].schema_migrations (migration_number, migration_name, checksum, applied_at_ms, release)
+        VALUES (3, N'c', N'', 0, N''), (2, N'b', N'', 0, N''), (4, N'd', N'', 0, N'');";
+    bench.side.run(add).await.expect("migrations are added");
+    for _ in 0..4 {
+        let found = rows(bench, "get_schema_state").await;
+        let found = found
+            .iter()
+            .map(|row| row.get::<i32, _>("migration_number"));
+        let sorted = [1, 2, 3, 4].map(Some);
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            sorted,
+            "{setting:?}: get_schema_state"
+        );
+    }
 }
 
 async fn limits(bench: &mut Bench, setting: Setting) {

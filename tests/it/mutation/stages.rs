@@ -73,10 +73,13 @@ pub fn stages() -> Vec<Stage> {
     let plain = Stage::plain;
     vec![
         plain("grain", &["adversity::grain"]).against(0..2),
+        plain("paths", &["adversity::paths"]).against(0..4),
+        plain("settings", &["adversity::settings"]),
         plain("model", &["adversity::sequences"]).against(0..8),
         plain("held", &["adversity::held"]).against(0..2),
         plain("kept", &["adversity::kept"]).against(0..4),
         plain("orders", &["adversity::orders", "adversity::steps"]).against(0..8),
+        plain("batches", &["adversity::batches"]).against(0..4),
         plain("direct", DIRECT),
         plain("failures", &["adversity::failures", "adversity::levels"]),
         plain("load", &["adversity::load::mixed"]).against(0..2),

@@ -24,9 +24,20 @@ impl Session {
     /// Runs a batch; an error is the server's number.
     pub async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
         let text = text.replace("[$(schema)]", &self.schema.quoted());
-        let number = |error: tiberius::error::Error| error.code().expect("an error of the server");
+        let number = |error: tiberius::error::Error| {
+            error
+                .code()
+                .unwrap_or_else(|| panic!("an error of the server: {error:?}"))
+        };
         let stream = self.client.simple_query(text).await.map_err(number)?;
         stream.into_results().await.map_err(number)
+    }
+
+    /// How many rows each statement of a batch says it has touched; an error is the server's number.
+    pub async fn counts(&mut self, text: &str) -> Result<Vec<u64>, u32> {
+        let text = text.replace("[$(schema)]", &self.schema.quoted());
+        let done = self.client.execute(text, &[]).await.map_err(number)?;
+        Ok(done.rows_affected().to_vec())
     }
 
     /// Its @@SPID.
@@ -45,4 +56,9 @@ impl Session {
             other => panic!("not a whole number: {other:?}"),
         }
     }
+}
+
+fn number(error: tiberius::error::Error) -> u32 {
+    let code = error.code();
+    code.unwrap_or_else(|| panic!("not an error of the server: {error:?}"))
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::adversary::{Choices, Question};
 use crate::ast::CompareOp;
-use crate::catalog::{AccessPath, IndexDef, TableDef};
+use crate::catalog::{AccessPath, IndexDef, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Cond, Scalar, Seek, SeekEq};
 
@@ -147,6 +147,9 @@ impl Planner<'_> {
         if let Some(choices) = self.choices {
             possible.extend(best.take());
             possible.retain(|path| path.seeks() || !leaf.hints.force_seek);
+            if possible.len() > 1 && !is_temporary(&leaf.table.name) {
+                choices.note_open_path(&leaf.table.name, hinted.is_some());
+            }
             best = any_of(possible, choices);
         }
         best.filter(|path| path.seeks() || !leaf.hints.force_seek)

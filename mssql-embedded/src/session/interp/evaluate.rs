@@ -111,6 +111,9 @@ impl Interp<'_> {
         let catalog = self.core.engine.catalog();
         let bound = bind_one(stmt, module, self.core, frame, &catalog)
             .map_err(|e| Failure::Error(e, Origin::Compile))?;
+        if let Some(choices) = &self.core.choices {
+            choices.enter_open_paths(&module.name, stmt.pos.line);
+        }
         let bound = Arc::new(bound);
         module.keep(stmt.pos.offset, Arc::clone(&bound));
         Ok(bound)

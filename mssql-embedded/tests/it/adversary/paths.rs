@@ -32,6 +32,40 @@ async fn an_index_hint_binds_the_path() {
     assert_eq!(ways.len(), 1, "{ways:?}");
 }
 
+/// Which statement left it open is known afterwards: none that names the index and how it is read, and none that has only
+/// one way.
+#[tokio::test]
+async fn open_paths_are_known_by_their_statements() {
+    let server = adversary(13).start().unwrap();
+    let mut session = table(&server).await;
+    let before = server.controls().open_paths().len();
+    session
+        .run(
+            "CREATE PROCEDURE dbo.p AS
+             BEGIN
+                 DECLARE @b INT; DECLARE @v TABLE (a INT PRIMARY KEY, b INT UNIQUE);
+                 SELECT @b = b FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK) WHERE b = 990;
+                 SELECT @b = b FROM dbo.t WITH (INDEX(ix_t_b));
+                 SELECT @b = b FROM @v WHERE a = 1 AND b = 1;
+                 SELECT @b = b FROM dbo.t WITH (FORCESEEK) WHERE b = 990;
+                 SELECT @b = b FROM dbo.t WITH (INDEX(ix_t_b)) WHERE b = 990;
+                 SELECT @b = b FROM dbo.t WHERE b = 990;
+             END",
+        )
+        .await
+        .unwrap();
+    session.run("EXEC dbo.p").await.unwrap();
+    let paths = server.controls().open_paths();
+    assert!(paths.len() >= before, "what was known stays known");
+    let of_procedure = paths.iter().filter(|path| path.procedure == "p");
+    let said: Vec<String> = of_procedure.map(ToString::to_string).collect();
+    let expected = [
+        "p, line 8: seek or scan for t",
+        "p, line 9: which index for t",
+    ];
+    assert_eq!(said, expected);
+}
+
 /// KEEPFIXED PLAN keeps a plan from new statistics: it changes only when it has left the cache, which is seldom.
 /// RECOMPILE asks for a plan each time ("Query hints", docs/t-sql/queries/hints-transact-sql-query.md).
 #[tokio::test]

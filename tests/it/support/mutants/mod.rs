@@ -126,7 +126,7 @@ pub fn concerns(calls: &[&str]) -> bool {
     let mut reached: Vec<String> = calls
         .iter()
         .filter_map(|call| call.split_whitespace().next())
-        .map(str::to_owned)
+        .map(|name| name.trim_matches(['[', ']']).to_owned())
         .collect();
     let mut at = 0;
     while at < reached.len() {
