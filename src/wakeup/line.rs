@@ -375,7 +375,7 @@ impl<I: Interest> Place<'_, I> {
         self.group(|group| {
             group.interval = interval;
             group.watch_pause = Duration::ZERO;
-            group.next_at = group.next_at.min(later(Instant::now(), jittered(interval)));
+            group.hurry(later(Instant::now(), jittered(interval)));
             match reason.map(|reason| reason.cause) {
                 Some(Cause::Told(_)) => {}
                 Some(Cause::Seen | Cause::Unknown) if group.waiting > group.reasons.len() => {

@@ -94,6 +94,8 @@ async fn orchestration_fetch_costs_the_same_at_any_backlog() {
     let setup = setup();
     let provider = setup.schema.provider().await;
     let (mut empty, mut found, mut have) = (Vec::new(), Vec::new(), 0);
+    // The very first has no floor yet.
+    assert!(fetch(&provider).await.is_none());
     for size in SIZES {
         setup.fill(have, size, WAITING_INSTANCES);
         have = size;
@@ -124,6 +126,7 @@ async fn worker_fetch_costs_the_same_at_any_backlog() {
     let setup = setup();
     let provider = setup.schema.provider().await;
     let (mut empty, mut found, mut have) = (Vec::new(), Vec::new(), 0);
+    assert!(fetch_work(&provider).await.is_none());
     for size in SIZES {
         setup.fill(have, size, WAITING_ITEMS);
         have = size;

@@ -113,6 +113,33 @@ async fn fetch_that_found_unexpected_work_sends_another_to_look() {
     assert_eq!(both, ((Woken::PollAgain, 3), (Woken::PollAgain, 3)));
 }
 
+/// Those who sleep already are told that the next question comes sooner.
+#[tokio::test(start_paused = true)]
+async fn work_that_was_found_brings_the_next_query_of_sleepers_forward() {
+    let line = Line::new();
+    let repoll = Repoll {
+        min: Duration::from_secs(1),
+        max: Duration::from_secs(100),
+    };
+    let mut sleeper = line.join(Number(1), repoll);
+    for _ in 0..10 {
+        assert_eq!(sleeper.wait(soon(1_000)).await, Woken::PollAgain);
+        sleeper.found_nothing(None);
+    }
+    let finder = line.join(Number(1), repoll);
+    let start = Instant::now();
+    let (woken, ()) = tokio::join!(sleeper.wait(soon(1_000)), async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        finder.found();
+    });
+    assert_eq!(woken, Woken::PollAgain);
+    assert!(
+        start.elapsed() < Duration::from_secs(12),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn hint_of_the_database_brings_the_next_query_forward() {
     let line = Line::new();
