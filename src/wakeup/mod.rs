@@ -145,9 +145,14 @@ impl Wakeups {
         }
     }
 
-    /// A worker fetched an item of a session, and owns the session for this long.
+    /// A worker fetched an item of a session, and owns the session for this long. Fetches that wait among those without
+    /// a session may be of the same owner: they come again as what they are now, or nobody would look for them
+    /// into that session while its winner is busy.
     pub(crate) fn session_owned(&self, session: &SessionFetchConfig) {
-        self.owners.owns(&session.owner_id, session.lock_timeout);
+        if self.owners.owns(&session.owner_id, session.lock_timeout) {
+            let is_free = |interest: &WorkerInterest| interest.sessions == Sessions::Free;
+            self.workers.end_waits(is_free);
+        }
     }
 
     /// That many sessions of these owners were extended.
@@ -314,6 +319,25 @@ mod tests {
         // Sessions of a former process with the same names.
         wakeups.sessions_renewed(&["a", "b"], 1, Duration::from_secs(30));
         assert_ne!(interest("a"), interest("b"));
+    }
+
+    /// Workers of one owner share its sessions, also those that began to wait before there was one.
+    #[tokio::test(start_paused = true)]
+    async fn first_session_of_an_owner_ends_the_waits_of_those_without() {
+        let wakeups = Wakeups::new();
+        let interest = || wakeups.worker(&TagFilter::Any, Some(&session_config("a")));
+        let mut free = wakeups.workers.join(interest(), slow());
+        let start = Instant::now();
+        let (woken, ()) = tokio::join!(free.wait(start + Duration::from_secs(30)), async {
+            wakeups.session_owned(&session_config("a"));
+        });
+        assert_eq!((woken, start.elapsed()), (Woken::TimedOut, Duration::ZERO));
+        let mut owner = wakeups.workers.join(interest(), slow());
+        let (woken, ()) = tokio::join!(owner.wait(start + Duration::from_secs(9)), async {
+            wakeups.session_owned(&session_config("a"));
+        });
+        assert_eq!(woken, Woken::TimedOut);
+        assert_eq!(start.elapsed(), Duration::from_secs(9), "known already");
     }
 
     /// Both the worker that may own the session and one of the others ask.

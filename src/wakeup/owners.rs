@@ -25,12 +25,13 @@ impl Owners {
         self.lock().contains_key(owner)
     }
 
-    /// This worker has won a session.
-    pub(super) fn owns(&self, owner: &str, lease: Duration) {
+    /// This worker has won a session. Whether it was not known to own any.
+    pub(super) fn owns(&self, owner: &str, lease: Duration) -> bool {
         let until = after(lease);
         let mut owners = self.lock();
-        let known = owners.entry(owner.to_owned()).or_insert(until);
-        *known = until.max(*known);
+        let known = owners.get(owner).copied();
+        owners.insert(owner.to_owned(), until.max(known.unwrap_or(until)));
+        known.is_none()
     }
 
     /// Some sessions of these workers were extended: of those that are known as owners, or, after a
@@ -39,9 +40,13 @@ impl Owners {
         let is_known = |owner: &&&str| self.has(owner);
         let known: Vec<_> = owner_ids.iter().filter(is_known).collect();
         if known.is_empty() {
-            owner_ids.iter().for_each(|owner| self.owns(owner, lease));
+            owner_ids.iter().for_each(|owner| {
+                self.owns(owner, lease);
+            });
         } else {
-            known.into_iter().for_each(|owner| self.owns(owner, lease));
+            known.into_iter().for_each(|owner| {
+                self.owns(owner, lease);
+            });
         }
     }
 }
