@@ -1,15 +1,15 @@
 -- Finds the oldest ready activity in the sessions that a worker owns or could take over.
 --
 -- Callers   fetch_work_item, outside any transaction
--- Locks     none kept; _settle_session_lane takes and releases its own
+-- Locks     none kept; _settle_session_lane and _await_sessions take and release their own
 -- Order     sessions and session_lanes lead to rows of worker_queue; nothing is kept locked
 -- Throws    nothing
 --
 -- Two searches: the sessions the worker owns, one seek per session and tag, and the sessions
 -- without an owner, through the head of each tag's lanes. A head may promise too much, because its
 -- items are held or gone or its session is leased again; it is corrected and the next one is looked
--- at, so no promise costs more than one visit. When both find nothing, the worker's own sessions are looked
--- into once more.
+-- at, so no promise costs more than one visit. When both find nothing, and the caller has nothing else (@is_last),
+-- sessions of the worker that are being written are waited for, for a moment, and both look once more.
 --
 -- Lanes are looked at from @floor_ms on: see fetch_orchestration_item. Sessions that the worker owns are looked
 -- into from the beginning, because the floor follows the claims of others too.
@@ -22,6 +22,7 @@ CREATE OR ALTER PROCEDURE [$(schema)]._find_session_item
     @any_tag          BIT,
     @tags             NVARCHAR(MAX),
     @floor_ms         BIGINT,
+    @is_last          BIT,
     @work_id          BIGINT OUTPUT,
     @not_before_ms    BIGINT OUTPUT,
     @session_key      NVARCHAR(400) OUTPUT,
@@ -34,7 +35,7 @@ BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
-            @lane_session NVARCHAR(400) = N'', @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
+            @looks INT = CASE WHEN @is_last = 1 THEN 2 ELSE 1 END, @lane_session NVARCHAR(400), @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
             @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
@@ -81,88 +82,12 @@ BEGIN
         RETURN;
     END;
 
-    SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
-                   @session_key = s.session_key
-    FROM   [$(schema)].sessions AS s
-           WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-    CROSS JOIN @tag_keys AS t
-    CROSS APPLY
-    (
-        SELECT TOP (1) q.work_id, q.not_before_ms
-        FROM   [$(schema)].worker_queue AS q
-               WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-        WHERE  q.session_key = s.session_key
-          AND  q.tag_key = t.tag_key
-          AND  q.not_before_ms <= @now_ms
-        ORDER BY q.not_before_ms, q.work_id
-    ) AS c
-    WHERE  s.owner_id = @session_owner
-      AND  s.locked_until_ms > @now_ms
-    ORDER BY c.not_before_ms, c.work_id;
-
-    WHILE @lane_session IS NOT NULL AND @lane_item IS NULL
-    BEGIN
-        SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-        SET @lane_session = NULL;
-        SELECT TOP (1) @lane_session = c.session_key, @lane_tag = t.tag_key, @lane_ms = c.not_before_ms
-        FROM   @tag_keys AS t
-        CROSS APPLY
-        (
-            SELECT TOP (1) l.session_key, l.not_before_ms, l.lane_id
-            FROM   [$(schema)].session_lanes AS l
-                   WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.tag_key = t.tag_key
-              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY l.not_before_ms, l.lane_id
-        ) AS c
-        ORDER BY c.not_before_ms, c.lane_id;
-
-        IF @lane_session IS NOT NULL
-        BEGIN
-            SELECT TOP (1) @lane_item = q.work_id, @lane_item_ms = q.not_before_ms
-            FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  q.session_key = @lane_session
-              AND  q.tag_key = @lane_tag
-              AND  q.not_before_ms <= @now_ms
-              AND  NOT EXISTS (SELECT 1
-                               FROM   [$(schema)].sessions AS s
-                                      WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-                               WHERE  s.session_key = @lane_session
-                                 AND  s.locked_until_ms > @now_ms)
-            ORDER BY q.not_before_ms, q.work_id;
-
-            IF @lane_item IS NULL
-            BEGIN
-                -- A promise is only ever put off, and leaves a ghost where it was.
-                EXEC [$(schema)]._settle_session_lane @session_key = @lane_session, @tag_key = @lane_tag;
-                SET @floor_ms = @lane_ms;
-            END
-            ELSE
-            BEGIN
-                SET @promised_ms = @lane_ms;
-                IF @work_id IS NULL OR @lane_item_ms < @not_before_ms
-                   OR (@lane_item_ms = @not_before_ms AND @lane_item < @work_id)
-                BEGIN
-                    SET @work_id = @lane_item;
-                    SET @not_before_ms = @lane_item_ms;
-                    SET @session_key = @lane_session;
-                    SET @tag_key = @lane_tag;
-                    SET @from_lane = 1;
-                END;
-            END;
-        END;
-    END;
-
-    -- Another worker of the same owner may have won a session after the first search and moved its lane out of the
-    -- way before the second, or holds the session's row this moment, as renewals do. "Nothing found" must not come
-    -- of that: once more, and a row that is held is waited for. Nothing is held meanwhile.
-    IF @work_id IS NULL
+    WHILE @looks > 0
     BEGIN
         SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
                        @session_key = s.session_key
         FROM   [$(schema)].sessions AS s
-               WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+               WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
         CROSS JOIN @tag_keys AS t
         CROSS APPLY
         (
@@ -177,6 +102,69 @@ BEGIN
         WHERE  s.owner_id = @session_owner
           AND  s.locked_until_ms > @now_ms
         ORDER BY c.not_before_ms, c.work_id;
+
+        SET @lane_session = N'';
+        WHILE @lane_session IS NOT NULL AND @lane_item IS NULL
+        BEGIN
+            SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+            SET @lane_session = NULL;
+            SELECT TOP (1) @lane_session = c.session_key, @lane_tag = t.tag_key, @lane_ms = c.not_before_ms
+            FROM   @tag_keys AS t
+            CROSS APPLY
+            (
+                SELECT TOP (1) l.session_key, l.not_before_ms, l.lane_id
+                FROM   [$(schema)].session_lanes AS l
+                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  l.tag_key = t.tag_key
+                  AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
+                ORDER BY l.not_before_ms, l.lane_id
+            ) AS c
+            ORDER BY c.not_before_ms, c.lane_id;
+
+            IF @lane_session IS NOT NULL
+            BEGIN
+                SELECT TOP (1) @lane_item = q.work_id, @lane_item_ms = q.not_before_ms
+                FROM   [$(schema)].worker_queue AS q
+                       WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  q.session_key = @lane_session
+                  AND  q.tag_key = @lane_tag
+                  AND  q.not_before_ms <= @now_ms
+                  AND  NOT EXISTS (SELECT 1
+                                   FROM   [$(schema)].sessions AS s
+                                          WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+                                   WHERE  s.session_key = @lane_session
+                                     AND  s.locked_until_ms > @now_ms)
+                ORDER BY q.not_before_ms, q.work_id;
+
+                IF @lane_item IS NULL
+                BEGIN
+                    -- A promise is only ever put off, and leaves a ghost where it was.
+                    EXEC [$(schema)]._settle_session_lane @session_key = @lane_session, @tag_key = @lane_tag;
+                    SET @floor_ms = @lane_ms;
+                END
+                ELSE
+                BEGIN
+                    SET @promised_ms = @lane_ms;
+                    IF @work_id IS NULL OR @lane_item_ms < @not_before_ms
+                       OR (@lane_item_ms = @not_before_ms AND @lane_item < @work_id)
+                    BEGIN
+                        SET @work_id = @lane_item;
+                        SET @not_before_ms = @lane_item_ms;
+                        SET @session_key = @lane_session;
+                        SET @tag_key = @lane_tag;
+                        SET @from_lane = 1;
+                    END;
+                END;
+            END;
+        END;
+
+        -- Another worker of the same owner may have won a session after the first search and moved its lane out of the
+        -- way before the second, or may hold the session's row, as renewals do. "Nothing found" must not come of that.
+        SET @looks = CASE WHEN @work_id IS NULL THEN @looks - 1 ELSE 0 END;
+        IF @looks > 0
+        BEGIN
+            EXEC [$(schema)]._await_sessions @session_owner = @session_owner;
+        END;
     END;
 
     IF @work_id IS NULL

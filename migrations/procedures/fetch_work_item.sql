@@ -50,7 +50,7 @@ BEGIN
 
     DECLARE @now_ms BIGINT, @next_ms BIGINT, @session_next_ms BIGINT, @searching BIT = 1, @is_whole BIT = 0,
             @whole_from_ms BIGINT, @whole_ms BIGINT, @looked_ms BIGINT, @promised_ms BIGINT, @found BIT = 0,
-            @won BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
+            @won BIT, @is_last BIT, @from_lane BIT, @candidate BIGINT, @candidate_ms BIGINT, @session_item BIGINT,
             @session_item_ms BIGINT, @work_id BIGINT, @attempt_count INT, @payload NVARCHAR(MAX),
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
             @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT,
@@ -108,9 +108,10 @@ BEGIN
 
         IF @session_owner IS NOT NULL
         BEGIN
+            SET @is_last = CASE WHEN @candidate IS NULL THEN 1 ELSE 0 END;
             EXEC [$(schema)]._find_session_item
                 @session_owner = @session_owner, @include_untagged = @include_untagged,
-                @any_tag = @any_tag, @tags = @tags, @floor_ms = @floor_ms, @work_id = @session_item OUTPUT,
+                @any_tag = @any_tag, @tags = @tags, @floor_ms = @floor_ms, @is_last = @is_last, @work_id = @session_item OUTPUT,
                 @not_before_ms = @session_item_ms OUTPUT, @session_key = @item_session OUTPUT,
                 @tag_key = @item_tag OUTPUT, @from_lane = @item_from_lane OUTPUT,
                 @promised_ms = @promised_ms OUTPUT, @next_ms = @session_next_ms OUTPUT;

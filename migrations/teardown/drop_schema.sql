@@ -20,6 +20,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._send_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._send_work_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._apply_kv_changes;
 DROP PROCEDURE IF EXISTS [$(schema)]._await_instance;
+DROP PROCEDURE IF EXISTS [$(schema)]._await_sessions;
 DROP PROCEDURE IF EXISTS [$(schema)]._await_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)]._cancel_activities;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_history;

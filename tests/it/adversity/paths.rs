@@ -19,7 +19,7 @@ use crate::support::setting::Setting;
 const SEEK_OR_SCAN: [(&str, &str, usize); 9] = [
     ("_find_session_item", "session_lanes", 3),
     ("_find_session_item", "sessions", 2),
-    ("_find_session_item", "worker_queue", 3),
+    ("_find_session_item", "worker_queue", 2),
     ("fetch_orchestration_item", "instance_locks", 2),
     ("fetch_work_item", "worker_queue", 2),
     ("wait_for_work", "instance_locks", 1),
