@@ -9,6 +9,7 @@ use mssql_embedded::Trigger;
 
 use super::bench::{Bench, turn};
 use super::pairs::{enqueue_work, fetch, fetch_work, post, weighty, work};
+use super::paths::without_free;
 use crate::support::mutants;
 use crate::support::session::Session;
 use crate::support::setting::Setting;
@@ -255,7 +256,8 @@ const CHANGES: [(&str, &str); 5] = [
     ("metrics_cache", "counted_at_ms = counted_at_ms + 1"),
 ];
 
-/// Nobody who counts waits for anybody who writes, be there few rows or many; and nobody leaves the grain of a lock open.
+/// Nobody who counts waits for anybody who writes, be there few rows or many; and nobody leaves the grain of a lock open, or
+/// the path to a row.
 #[tokio::test]
 async fn counts_wait_for_nobody() {
     for setting in Setting::each(0..2, &[]).map(Setting::with_adversary) {
@@ -299,6 +301,8 @@ async fn counts_wait_for_nobody() {
         }
         let is_open = bench.leaves_grain_open(spid);
         assert!(!is_open, "{setting:?}: the grain of a lock is left open");
+        let open = without_free(bench.controls.open_paths());
+        assert!(open.is_empty(), "{setting:?}: {open:#?}");
     }
 }
 
