@@ -210,3 +210,49 @@ async fn one_transaction_deletes_no_more_than_it_bears() {
         }
     }
 }
+
+/// A list may name an instance more than once, be it small or deleted in batches.
+#[tokio::test]
+async fn lists_may_name_an_instance_twice() {
+    let setting = settings().next().expect("a setting");
+    let mut bench = Bench::new(setting).await;
+    let list = "@instance_ids = N'[\"a\",\"b\",\"a\",\"m\",\"x\",\"y\",\"y\"]'";
+    let delete = format!("delete_instances_atomic {list}, @force = 1");
+    let small = tree(|_| "Completed", false);
+    let cases = [
+        (large(&small), &delete),
+        (small.clone(), &delete),
+        (small.clone(), &format!("delete_instance_bulk {list}")),
+    ];
+    for (setup, call) in cases {
+        bench.prepare(&setup).await;
+        assert!(!leaves_some(&mut bench, call).await, "{call}");
+        assert_eq!(count(&mut bench, "instances").await, 0, "{call}");
+    }
+    bench.prepare(&small).await;
+    let prune = format!("prune_executions_bulk {list}");
+    assert!(!leaves_some(&mut bench, &prune).await, "{prune}");
+}
+
+/// What goes with the instance itself is what nobody counts in thousands: no execution's history is passed over before.
+#[tokio::test]
+async fn no_history_is_left_for_the_last_transaction() {
+    for setting in settings() {
+        let mut bench = Bench::new(setting).await;
+        add_events(&mut bench, 60, 100_000).await;
+        let erase = Trigger::statement().of("_erase_instance");
+        let erase = erase.containing("history AS d").times(1);
+        let pause = bench.controls.pause(erase);
+        let mut caller = Session::open(&bench.schema).await;
+        let running = tokio::spawn(async move {
+            let call = "EXEC [$(schema)].delete_instance @instance_id = N'i', @force = 1;";
+            caller.run(call).await.map(drop)
+        });
+        let stopped = tokio::time::timeout(Duration::from_secs(20), pause.paused()).await;
+        stopped.expect("the deletion comes to its end");
+        let left = count(&mut bench, "history WITH (NOLOCK)").await;
+        drop(pause);
+        let done = running.await.expect("the call does not panic");
+        assert_eq!((left, done), (0, Ok(())), "{setting:?}");
+    }
+}

@@ -29,7 +29,7 @@ const SEEK_OR_SCAN: [(&str, &str, usize); 9] = [
 ];
 
 /// Takes those away that are free to be open.
-fn without_free(mut paths: Vec<OpenPath>) -> Vec<String> {
+pub(super) fn without_free(mut paths: Vec<OpenPath>) -> Vec<String> {
     paths.retain(|path| !path.procedure.is_empty());
     for (procedure, table, statements) in SEEK_OR_SCAN {
         let is_free = |path: &OpenPath| {

@@ -75,7 +75,7 @@ pub fn stages() -> Vec<Stage> {
         plain("grain", &["adversity::grain"]).against(0..2),
         plain("paths", &["adversity::paths"]).against(0..4),
         plain("settings", &["adversity::settings"]),
-        plain("model", &["adversity::sequences"]).against(0..8),
+        plain("model", &["adversity::sequences"]).against(0..12),
         plain("held", &["adversity::held"]).against(0..2),
         plain("kept", &["adversity::kept"]).against(0..4),
         plain("orders", &["adversity::orders", "adversity::steps"]).against(0..8),

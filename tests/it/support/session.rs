@@ -24,11 +24,6 @@ impl Session {
     /// Runs a batch; an error is the server's number.
     pub async fn run(&mut self, text: &str) -> Result<Vec<Vec<Row>>, u32> {
         let text = text.replace("[$(schema)]", &self.schema.quoted());
-        let number = |error: tiberius::error::Error| {
-            error
-                .code()
-                .unwrap_or_else(|| panic!("an error of the server: {error:?}"))
-        };
         let stream = self.client.simple_query(text).await.map_err(number)?;
         stream.into_results().await.map_err(number)
     }
