@@ -83,6 +83,10 @@ pub(super) fn others() -> Vec<Case> {
         ),
         case(vec![post("i", "m1"), fetch("aa")], ack("aa", "i", "")),
         case(
+            vec![post("i", "m1"), fetch("aa")],
+            ack("aa", "i", ", @pinned_version = 1000001"),
+        ),
+        case(
             ended(),
             "get_kv_value @instance_id = N'i', @kv_key = N'k'".to_owned(),
         ),
