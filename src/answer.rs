@@ -26,24 +26,24 @@ impl ResultSets {
         rows as u64
     }
 
-    /// The next result set.
-    pub(crate) fn next_set(&mut self) -> Result<Vec<Record>, CallError> {
+    fn next_rows(&mut self) -> Result<impl Iterator<Item = Record> + use<>, CallError> {
+        let procedure = self.procedure;
         let rows = self.sets.next().ok_or_else(|| {
             CallError::Data(format!(
-                "procedure {} returned too few result sets",
-                self.procedure
+                "procedure {procedure} returned too few result sets"
             ))
         })?;
-        let procedure = self.procedure;
-        Ok(rows
-            .into_iter()
-            .map(|row| Record::new(procedure, row))
-            .collect())
+        Ok(rows.into_iter().map(move |row| Record::new(procedure, row)))
+    }
+
+    /// The next result set.
+    pub(crate) fn next_set(&mut self) -> Result<Vec<Record>, CallError> {
+        Ok(self.next_rows()?.collect())
     }
 
     /// The first row of the next result set, if it has one.
     pub(crate) fn row_if_any(&mut self) -> Result<Option<Record>, CallError> {
-        Ok(self.next_set()?.into_iter().next())
+        Ok(self.next_rows()?.next())
     }
 
     /// The first row of the next result set.

@@ -36,7 +36,7 @@ struct WorkerRow<'a> {
     session_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tag: Option<&'a str>,
-    payload: String,
+    payload: &'a str,
 }
 
 #[derive(Serialize)]
@@ -166,7 +166,10 @@ pub(crate) fn history(rows: &[HistoryRow]) -> Result<Option<String>, CallError> 
 
 /// `@worker_items`.
 pub(crate) fn worker_items(items: &[WorkItem]) -> Result<Option<String>, CallError> {
-    list(items, |ord, item| {
+    let mut rows = List::default();
+    // A turn may schedule thousands of activities; their payloads take turns in one buffer.
+    let mut payload = Vec::new();
+    for (ord, item) in items.iter().enumerate() {
         let WorkItem::ActivityExecute {
             instance,
             execution_id,
@@ -179,16 +182,19 @@ pub(crate) fn worker_items(items: &[WorkItem]) -> Result<Option<String>, CallErr
             let reason = "only ActivityExecute belongs in the worker queue";
             return Err(CallError::Data(reason.to_owned()));
         };
-        Ok(WorkerRow {
+        payload.clear();
+        append_json(&mut payload, item)?;
+        rows.push(&WorkerRow {
             ord,
             instance_id: instance,
             execution_id: *execution_id,
             activity_id: *id,
             session_id: session_id.as_deref(),
             tag: tag.as_deref(),
-            payload: to_json(item)?,
-        })
-    })
+            payload: text(&payload)?,
+        })?;
+    }
+    rows.finish()
 }
 
 /// `@orchestrator_items`.
@@ -297,20 +303,51 @@ pub(crate) fn time_ms(value: u64) -> i64 {
 
 /// The stored form of an item.
 pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, CallError> {
-    serde_json::to_string(value)
-        .map_err(|error| CallError::Data(format!("item cannot be written as JSON: {error}")))
+    serde_json::to_string(value).map_err(unwritable)
 }
 
-/// A JSON array, or nothing for an empty list: the parameter is left out then.
+fn append_json<T: Serialize>(json: &mut Vec<u8>, value: &T) -> Result<(), CallError> {
+    serde_json::to_writer(json, value).map_err(unwritable)
+}
+
+fn text(json: &[u8]) -> Result<&str, CallError> {
+    std::str::from_utf8(json).map_err(unwritable)
+}
+
+fn unwritable(error: impl std::fmt::Display) -> CallError {
+    CallError::Data(format!("item cannot be written as JSON: {error}"))
+}
+
+/// A JSON array that grows row by row.
+#[derive(Default)]
+struct List(Vec<u8>);
+
+impl List {
+    fn push<R: Serialize>(&mut self, row: &R) -> Result<(), CallError> {
+        self.0.push(if self.0.is_empty() { b'[' } else { b',' });
+        append_json(&mut self.0, row)
+    }
+
+    /// Nothing for an empty list: the parameter is left out then.
+    fn finish(mut self) -> Result<Option<String>, CallError> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        self.0.push(b']');
+        String::from_utf8(self.0).map(Some).map_err(unwritable)
+    }
+}
+
+/// A [`List`] with a row for each item.
 fn list<'a, T, R: Serialize>(
     items: &'a [T],
     row: impl Fn(usize, &'a T) -> Result<R, CallError>,
 ) -> Result<Option<String>, CallError> {
-    if items.is_empty() {
-        return Ok(None);
+    let mut rows = List::default();
+    for (ord, item) in items.iter().enumerate() {
+        rows.push(&row(ord, item)?)?;
     }
-    let rows = items.iter().enumerate().map(|(ord, item)| row(ord, item));
-    Ok(Some(to_json(&rows.collect::<Result<Vec<_>, _>>()?)?))
+    rows.finish()
 }
 
 #[cfg(test)]

@@ -159,6 +159,7 @@
 mod admin;
 mod answer;
 mod auth;
+mod callee;
 mod codec;
 mod connect_error;
 mod deadline;

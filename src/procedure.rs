@@ -15,10 +15,11 @@ use tracing::field::Empty;
 use uuid::Uuid;
 
 pub(crate) use crate::answer::{Record, ResultSets};
+use crate::callee::{Callee, Callees};
 use crate::dial::Connection;
 use crate::error::CallError;
 use crate::observe::events::{self, Closed};
-use crate::observe::{self, Tally, metrics, quiet};
+use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
 use crate::pool::{Borrowed, Lane, Pool};
 use crate::retry::{Attempt, Retry};
@@ -126,8 +127,8 @@ impl<'a> Call<'a> {
     }
 
     /// The request borrows what the call has: a payload is copied by no attempt, be it the first or a later one.
-    fn command(&self, schema: &str) -> Command<'_> {
-        let mut command = Command::new(format!("{schema}.[{}]", self.procedure));
+    fn command<'c>(&'c self, callee: &'c Callee) -> Command<'c> {
+        let mut command = Command::new(callee.name.as_str());
         for (name, value) in &self.parameters {
             command.bind_param(*name, Parameter(borrowed(value)));
         }
@@ -169,18 +170,18 @@ impl<'a> tiberius::IntoSql<'a> for Parameter<'a> {
 pub(crate) struct Database {
     pub(crate) options: Arc<Options>,
     pub(crate) pool: Pool,
-    schema: String,
+    callees: Callees,
     /// Numbers that have been logged as unexpected.
     doubted: Mutex<BTreeSet<u32>>,
 }
 
 impl Database {
     pub(crate) fn new(options: Arc<Options>, pool: Pool) -> Self {
-        let schema = options.schema.quoted();
+        let callees = Callees::new(options.schema.quoted());
         Self {
             options,
             pool,
-            schema,
+            callees,
             doubted: Mutex::default(),
         }
     }
@@ -188,6 +189,7 @@ impl Database {
     /// Sends the call, repeating it as its policy allows, and reads the whole answer.
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
         let procedure = call.procedure;
+        let callee = self.callees.get(procedure);
         let span = tracing::debug_span!(
             target: "duroxide_sql::call",
             "call",
@@ -206,12 +208,12 @@ impl Database {
         };
         let work = call
             .retry
-            .run(|attempt| self.execute_once(call, attempt), notice);
+            .run(|attempt| self.execute_once(call, &callee, attempt), notice);
         let result = work.instrument(span.clone()).await;
         let rows = result.as_ref().map_or(0, ResultSets::rows);
         let took = begun.elapsed();
         Tally::add(rows, retries);
-        metrics::called(procedure, took, result.is_ok(), rows);
+        callee.keys.called(took, result.is_ok(), rows);
         span.record("rows", rows);
         span.record("retries", retries);
         span.record("duration_ms", observe::millis(took));
@@ -276,9 +278,10 @@ impl Database {
     async fn execute_once(
         &self,
         call: &Call<'_>,
+        callee: &Callee,
         attempt: Attempt,
     ) -> Result<ResultSets, CallError> {
-        let result = self.exchange(call, attempt).await;
+        let result = self.exchange(call, callee, attempt).await;
         match call.lane {
             Lane::Dispatch | Lane::Client => result,
             Lane::Settle => result.map_err(|error| {
@@ -291,7 +294,12 @@ impl Database {
 
     /// One request and its answer. The attempt's limit is for the connection, and then for the first
     /// sign of an answer; what the server has begun to send may take as long as any command.
-    async fn exchange(&self, call: &Call<'_>, attempt: Attempt) -> Result<ResultSets, CallError> {
+    async fn exchange(
+        &self,
+        call: &Call<'_>,
+        callee: &Callee,
+        attempt: Attempt,
+    ) -> Result<ResultSets, CallError> {
         let full = self.options.command_timeout;
         let mut borrowed = match attempt.limit {
             Some(limit) => self.pool.get(call.lane, limit).await,
@@ -301,7 +309,7 @@ impl Database {
         let (asked_at, ends_at) = (Instant::now(), after(full));
         let connection = borrowed.connection()?;
         connection.in_flight = true;
-        let command = call.command(&self.schema);
+        let command = call.command(callee);
         match quiet(ask(command, &mut connection.client, limit, ends_at)).await {
             None => Err(borrowed.silent(asked_at)),
             Some(Ok(sets)) => {
@@ -322,7 +330,8 @@ impl Database {
         limit: Duration,
     ) -> Result<ResultSets, CallError> {
         connection.in_flight = true;
-        let command = call.command(&self.schema);
+        let callee = self.callees.get(call.procedure);
+        let command = call.command(&callee);
         match quiet(ask(command, &mut connection.client, limit, after(limit))).await {
             None => Err(CallError::Timeout { after: limit }),
             Some(Ok(sets)) => {

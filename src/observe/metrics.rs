@@ -10,6 +10,7 @@ use std::time::Duration;
 use metrics::{Key, Label, Level, Metadata, Unit, counter, histogram};
 
 use crate::error::CallError;
+use crate::pool::Lane;
 use crate::server_errors::is_ours;
 
 /// A metric: its name, its unit, and what it tells.
@@ -76,6 +77,9 @@ const CACHE_MISSES: &str = "duroxide_sql_history_cache_misses_total";
 const TOKENS: &str = "duroxide_sql_tokens_refreshed_total";
 const TOKENS_FAILED: &str = "duroxide_sql_token_failures_total";
 
+/// Where the metrics come from whose keys are kept.
+static METADATA: Metadata<'_> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
+
 /// Tells the recorder names, units and meanings.
 pub(crate) fn describe() {
     for (name, unit, text) in COUNTERS {
@@ -89,20 +93,57 @@ pub(crate) fn describe() {
     }
 }
 
-/// A call ended, after all its repetitions.
-pub(crate) fn called(procedure: &'static str, took: Duration, is_ok: bool, rows: u64) {
-    let status = if is_ok { "success" } else { "error" };
-    histogram!(CALL_S, "procedure" => procedure, "status" => status).record(took.as_secs_f64());
-    counter!(ROWS, "procedure" => procedure).increment(rows);
-    let name = match procedure {
-        "fetch_orchestration_item" => FETCH_TURN_MS,
-        "ack_orchestration_item" => ACK_TURN_MS,
-        "ack_work_item" => ACK_WORK_MS,
-        "enqueue_for_orchestrator" => ENQUEUE_MS,
-        "fetch_work_item" => FETCH_WORK_MS,
-        _ => return,
-    };
-    histogram!(name).record(took.as_secs_f64() * 1000.0);
+/// The metrics of the calls of one procedure. Labels that are not literals are allocated with every use of the macros,
+/// and these are used with every call.
+pub(crate) struct CallKeys {
+    succeeded: Key,
+    failed: Key,
+    rows: Key,
+    /// By the name that duroxide's guide gives to it, if it does.
+    guided: Option<Key>,
+}
+
+impl CallKeys {
+    pub(crate) fn new(procedure: &'static str) -> Self {
+        let procedure_label = || Label::new("procedure", procedure);
+        let ended = |status| {
+            let labels = vec![procedure_label(), Label::new("status", status)];
+            Key::from_parts(CALL_S, labels)
+        };
+        let guided = match procedure {
+            "fetch_orchestration_item" => Some(FETCH_TURN_MS),
+            "ack_orchestration_item" => Some(ACK_TURN_MS),
+            "ack_work_item" => Some(ACK_WORK_MS),
+            "enqueue_for_orchestrator" => Some(ENQUEUE_MS),
+            "fetch_work_item" => Some(FETCH_WORK_MS),
+            _ => None,
+        };
+        Self {
+            succeeded: ended("success"),
+            failed: ended("error"),
+            rows: Key::from_parts(ROWS, vec![procedure_label()]),
+            guided: guided.map(Key::from_static_name),
+        }
+    }
+
+    /// A call ended, after all its repetitions.
+    pub(crate) fn called(&self, took: Duration, is_ok: bool, rows: u64) {
+        let ended = if is_ok { &self.succeeded } else { &self.failed };
+        let seconds = took.as_secs_f64();
+        metrics::with_recorder(|recorder| {
+            recorder
+                .register_histogram(ended, &METADATA)
+                .record(seconds);
+            recorder
+                .register_counter(&self.rows, &METADATA)
+                .increment(rows);
+            if let Some(guided) = &self.guided {
+                recorder
+                    .register_histogram(guided, &METADATA)
+                    .record(seconds * 1000.0);
+            }
+        });
+    }
 }
 
 /// A call is made again.
@@ -180,8 +221,14 @@ pub(super) fn token_failed() {
 }
 
 /// Somebody got a connection, or gave up, after this time.
-pub(crate) fn pool_wait(lane: &'static str, waited: Duration) {
-    histogram!(WAIT_S, "lane" => lane).record(waited.as_secs_f64());
+pub(crate) fn pool_wait(lane: Lane, waited: Duration) {
+    // Every call comes here, and the macro keeps the labels that are literals.
+    let wait = match lane {
+        Lane::Settle => histogram!(WAIT_S, "lane" => "settle"),
+        Lane::Dispatch => histogram!(WAIT_S, "lane" => "dispatch"),
+        Lane::Client => histogram!(WAIT_S, "lane" => "client"),
+    };
+    wait.record(waited.as_secs_f64());
 }
 
 /// A history was needed: it was remembered, or had to be sent.
@@ -237,6 +284,5 @@ impl PoolGauges {
 
 /// The key is kept, so nothing is allocated here.
 fn set(key: &Key, value: u32) {
-    static METADATA: Metadata<'_> = Metadata::new("duroxide_sql", Level::INFO, None);
     metrics::with_recorder(|recorder| recorder.register_gauge(key, &METADATA).set(value));
 }

@@ -1,6 +1,7 @@
 //! One span per call of a provider's method.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use duroxide::providers::{OrchestrationItem, ProviderError, WorkItem};
@@ -49,12 +50,19 @@ impl Operation {
     }
 
     /// Does the work inside the span, and names the operation in its error.
-    pub(crate) async fn run<T>(
+    pub(crate) fn run<T>(
         &self,
         work: impl Future<Output = Result<T, CallError>>,
+    ) -> impl Future<Output = Result<T, ProviderError>> {
+        // Kept small: futures of many layers otherwise fill the stacks of unoptimised builds. Boxed before
+        // anything waits, or the caller's own future, which is boxed as well, would have room for it once more.
+        self.finish(Box::pin(work))
+    }
+
+    async fn finish<T>(
+        &self,
+        work: Pin<Box<impl Future<Output = Result<T, CallError>>>>,
     ) -> Result<T, ProviderError> {
-        // Kept small: futures of many layers otherwise fill the stacks of unoptimised builds.
-        let work = Box::pin(work);
         let result = if self.span.is_disabled() {
             work.await
         } else {

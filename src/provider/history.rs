@@ -19,10 +19,9 @@ pub(crate) async fn read(
     provider: &MssqlProvider,
     instance: &str,
 ) -> Result<Vec<Event>, CallError> {
-    let retry = Retry::harmless();
     let known = provider.histories.get(instance);
-    let call = match provider.histories.take_expected(instance) {
-        None => Call::client("read", retry),
+    let lane = match provider.histories.take_expected(instance) {
+        None => Call::client,
         Some(extent) => {
             if let (Some(extent), Some(known)) = (extent, &known)
                 && known.extent().covers(&extent)
@@ -30,13 +29,14 @@ pub(crate) async fn read(
                 metrics::history(true);
                 return Ok(Arc::clone(known).into_events());
             }
-            Call::dispatch("read", retry)
+            Call::dispatch
         }
     };
-    let call = call.text("@instance_id", instance);
     let whole = ask(provider, instance, known, |known| {
         let execution_id = known.map(|known| known.execution_id.cast_signed());
-        let call = call.clone().opt_int("@known_execution_id", execution_id);
+        let call = lane("read", Retry::harmless())
+            .text("@instance_id", instance)
+            .opt_int("@known_execution_id", execution_id);
         claim(call, known)
     });
     Ok(whole.await?.events())
@@ -48,8 +48,7 @@ pub(crate) async fn read_with_execution(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::client("read_with_execution", Retry::harmless());
-    read_execution(provider, call, instance, execution_id).await
+    read_execution(provider, Call::client, instance, execution_id).await
 }
 
 /// As [`read_with_execution`], for a turn that is waiting for it.
@@ -58,22 +57,23 @@ pub(super) async fn read_for_turn(
     instance: &str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
-    let call = Call::dispatch("read_with_execution", Retry::harmless());
-    read_execution(provider, call, instance, execution_id).await
+    read_execution(provider, Call::dispatch, instance, execution_id).await
 }
 
-async fn read_execution(
+async fn read_execution<'a>(
     provider: &MssqlProvider,
-    call: Call<'_>,
-    instance: &str,
+    lane: fn(&'static str, Retry) -> Call<'a>,
+    instance: &'a str,
     execution_id: u64,
 ) -> Result<Vec<Event>, CallError> {
     let id = codec::bigint("execution id", execution_id)?;
-    let call = call.text("@instance_id", instance).int("@execution_id", id);
     let known = provider.histories.get(instance);
     let known = known.filter(|known| known.extent().execution_id == execution_id);
     let whole = ask(provider, instance, known, |known| {
-        claim(call.clone(), known)
+        let call = lane("read_with_execution", Retry::harmless())
+            .text("@instance_id", instance)
+            .int("@execution_id", id);
+        claim(call, known)
     });
     Ok(whole.await?.events())
 }

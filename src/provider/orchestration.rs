@@ -359,7 +359,7 @@ pub(super) async fn enqueue(
     };
     let mut call = Call::dispatch("enqueue_for_orchestrator", retry)
         .text("@instance_id", message.instance.as_ref())
-        .text("@kind", message.kind().to_owned())
+        .text("@kind", message.kind())
         .text("@payload", message.payload.as_str());
     // Without a delay it is visible at once, a timer as well, whatever time it carries. Only an ack
     // leaves timers to their own time.

@@ -183,7 +183,7 @@ pub(super) async fn ack(
     if let Some(message) = &message {
         call = call
             .text("@instance_id", message.instance.as_ref())
-            .text("@kind", message.kind().to_owned())
+            .text("@kind", message.kind())
             .text("@payload", message.payload.as_str());
     }
     provider.claims.settle(token, &call).await?;
