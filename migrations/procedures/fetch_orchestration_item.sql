@@ -23,8 +23,8 @@
 -- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the answer says from
 -- where the caller's next fetch should look, @floor_ms, and in which lanes: 100 ms below what was claimed, or below the moment
 -- at which nothing was ready, so that an enqueue that is about to commit is mostly above it. When nothing is found above
--- the floor every lane is searched as a whole, and once a second callers look some way below it, for what came back to an old place or was
--- committed late. Where the whole has become long (whole_ms), they may leave it out for a while (@is_partial): "nothing found" is then said of what is above the floor.
+-- the floor every lane is searched from the bottom, and once a second callers look some way below the floor, for what came back to an old place or
+-- was committed late. Where searches from the bottom take long (whole_ms), callers may raise it for a while: "nothing found" is then said of what lies above @bottom_ms.
 --
 -- A claim does not step over a row that only posters share (see _post_message), or a stream of messages would
 -- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
@@ -48,7 +48,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @process_id      UNIQUEIDENTIFIER = NULL,
     @floor_ms        BIGINT = NULL,
     @lanes           NVARCHAR(MAX) = NULL,
-    @is_partial      BIT = 0
+    @bottom_ms       BIGINT = 0
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -80,7 +80,7 @@ BEGIN
     BEGIN
         IF @floor_ms IS NULL
         BEGIN
-            SELECT @is_whole = 1, @floor_ms = 0, @lanes = NULL,
+            SELECT @is_whole = 1, @floor_ms = @bottom_ms, @lanes = NULL,
                    @whole_from_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         END;
         IF @lanes IS NULL
@@ -113,7 +113,7 @@ BEGIN
         IF @candidate IS NULL
         BEGIN
             -- Nothing above the floor, or nothing at all.
-            SELECT @searching = 1 - (@is_whole | @is_partial), @floor_ms = NULL;
+            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
         END
         ELSE
         BEGIN

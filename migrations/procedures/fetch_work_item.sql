@@ -29,7 +29,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @process_id         UNIQUEIDENTIFIER = NULL,
     @floor_ms           BIGINT = NULL,
     @lanes              NVARCHAR(MAX) = NULL,
-    @is_partial         BIT = 0
+    @bottom_ms          BIGINT = 0
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -74,7 +74,7 @@ BEGIN
     BEGIN
         IF @floor_ms IS NULL
         BEGIN
-            SELECT @is_whole = 1, @floor_ms = 0, @lanes = NULL,
+            SELECT @is_whole = 1, @floor_ms = @bottom_ms, @lanes = NULL,
                    @whole_from_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         END;
         IF @any_tag = 1 AND @lanes IS NULL
@@ -133,7 +133,7 @@ BEGIN
         IF @candidate IS NULL
         BEGIN
             -- Nothing above the floor, or nothing at all.
-            SELECT @searching = 1 - (@is_whole | @is_partial), @floor_ms = NULL;
+            SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
         END
         ELSE
         BEGIN

@@ -4,7 +4,8 @@
 //! clean up or held back from it for hours. So a fetch tells from where to look and in which lanes, as the last
 //! answer said. Nothing is lost below: a search that finds nothing goes through the whole queue, and
 //! once a second a fetch looks some way below the floor ([`Depths`]). Where ghosts have become so
-//! many that the whole takes long, fetches do without for a while, so that it never takes more than a share of the time.
+//! many that the whole takes long, fetches look a minute below the floor instead for a while, so that the whole never takes more than a share of
+//! the time; a machine that is merely slow hides nothing by that.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,8 @@ use crate::time::later;
 const LONG: Duration = Duration::from_millis(10);
 const REST_TIMES: u32 = 10;
 const REST_MAX: Duration = Duration::from_secs(10);
+/// How far below the floor one looks meanwhile when there is nothing above it.
+const RESTING_DEPTH_MS: i64 = 60_000;
 /// How many different filters are remembered. A process has few.
 const FILTERS_MAX: usize = 64;
 
@@ -59,10 +62,8 @@ impl Floors {
             return call;
         };
         let is_resting = now < floor.rest_until;
-        let call = match is_resting {
-            true => call.flag("@is_partial", true),
-            false => call,
-        };
+        let bottom_ms = is_resting.then(|| above.floor_ms.saturating_sub(RESTING_DEPTH_MS));
+        let call = call.opt_int("@bottom_ms", bottom_ms);
         match floor.depths.due(now) {
             // Lanes that are new are learned then. Tags are listed through their ghosts, as a whole search is.
             Some(depth) => {
@@ -129,7 +130,7 @@ mod tests {
 
     const FLOOR_MS: i64 = 1_000_000;
 
-    /// What a fetch at this moment says of where to look: the floor, the lanes, and whether that must do.
+    /// What a fetch at this moment says of where to look: the floor, the lanes, and whether there is a bottom.
     fn asked(floors: &Floors) -> (Option<String>, bool, bool) {
         let call = Call::dispatch("fetch_work_item", Retry::harmless());
         let call = floors.limit(Queue::Work, "", call);
@@ -137,15 +138,15 @@ mod tests {
         let floor = call
             .parameter("@floor_ms")
             .map(|floor| format!("{floor:?}"));
-        (floor, has("@lanes"), has("@is_partial"))
+        (floor, has("@lanes"), has("@bottom_ms"))
     }
 
-    fn from(floor_ms: i64, lanes: bool, is_partial: bool) -> (Option<String>, bool, bool) {
+    fn from(floor_ms: i64, lanes: bool, has_bottom: bool) -> (Option<String>, bool, bool) {
         let call = Call::dispatch("fetch_work_item", Retry::harmless()).int("@floor_ms", floor_ms);
         let floor = call
             .parameter("@floor_ms")
             .map(|floor| format!("{floor:?}"));
-        (floor, lanes, is_partial)
+        (floor, lanes, has_bottom)
     }
 
     fn answer(floors: &Floors, whole_took: Option<Duration>) {

@@ -227,16 +227,14 @@ async fn nothing_found_above_the_floor_is_looked_for_below_it() {
         assert!(look(&mut session, WORK, 1, from).await.is_none());
         settle(&mut session, &turn.0, &work.0).await;
     }
-    // Where the whole takes long, callers may be content with what is above the floor.
+    // Where the whole takes long, callers may raise its bottom.
     put(&mut session, 0).await;
-    let partial = format!("{high}, @is_partial = 1");
-    assert!(look(&mut session, TURN, 0, &partial).await.is_none());
-    assert!(look(&mut session, WORK, 1, &partial).await.is_none());
-    let partial = ", @floor_ms = 0, @is_partial = 1";
-    let turn = look(&mut session, TURN, 0, partial)
-        .await
-        .expect("the turn");
-    let work = look(&mut session, WORK, 1, partial)
+    let low = format!("{high}, @bottom_ms = 8000000000000000");
+    assert!(look(&mut session, TURN, 0, &low).await.is_none());
+    assert!(look(&mut session, WORK, 1, &low).await.is_none());
+    let low = format!("{high}, @bottom_ms = 1000");
+    let turn = look(&mut session, TURN, 0, &low).await.expect("the turn");
+    let work = look(&mut session, WORK, 1, &low)
         .await
         .expect("the activity");
     settle(&mut session, &turn.0, &work.0).await;
