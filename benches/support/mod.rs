@@ -1,4 +1,5 @@
-//! What the benchmarks share.
+//! What the benchmark and the test of allocations share.
 
+pub mod calls;
 pub mod items;
 pub mod replay;
