@@ -25,8 +25,9 @@ fn limit(call: Call) -> usize {
         Call::Enqueue => 21,
         Call::AckWork => 20,
         Call::AckTurn => 83,
-        // One fewer in release builds.
-        Call::FetchTurn => 165,
+        // 165, one fewer in release builds; up to three more if the recorded search was long, because the next ones
+        // then say how far down they look.
+        Call::FetchTurn => 168,
         Call::Read => 54,
     }
 }
@@ -50,8 +51,8 @@ async fn calls_allocate_no_more_than_is_known() {
         if call.reads_history() {
             let more = blocks(&long, call).await - each;
             let events = (SIZES[1] - SIZES[0]) as usize;
-            // To the nearest: a fetch that searches the whole queue, as one does each second, sends and allocates
-            // a little less.
+            // To the nearest: a fetch that looks below the floor, as one does each second, sends and allocates a little
+            // less.
             let per_event = (more + events / 2) / events;
             found.push((name, "an event", per_event, EVENT_LIMIT));
             each -= per_event * SIZES[0] as usize;

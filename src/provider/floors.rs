@@ -7,7 +7,6 @@
 //! many that the whole takes long, fetches look a minute below the floor instead for a while, so that the whole never takes more than a share of
 //! the time; a machine that is merely slow hides nothing by that.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,11 +28,14 @@ const RESTING_DEPTH_MS: i64 = 60_000;
 /// How many different filters are remembered. A process has few.
 const FILTERS_MAX: usize = 64;
 
-/// The floors of one provider, by queue and filter: fetches with other filters look at other items.
+/// The floors of one provider, by queue and filter: fetches with other filters look at other items. They are few, and
+/// looked up by every fetch, so they are a list.
 #[derive(Default)]
-pub(super) struct Floors(Mutex<HashMap<(Queue, String), Floor>>);
+pub(super) struct Floors(Mutex<Vec<Floor>>);
 
 struct Floor {
+    queue: Queue,
+    filter: String,
     above: Option<Above>,
     depths: Depths,
     rest_until: Instant,
@@ -49,15 +51,20 @@ impl Floors {
     /// Adds to a fetch from where it should look, if it need not look everywhere.
     pub(super) fn limit<'a>(&self, queue: Queue, filter: &str, call: Call<'a>) -> Call<'a> {
         let mut floors = self.lock();
-        if floors.len() >= FILTERS_MAX {
-            floors.clear();
-        }
         let now = Instant::now();
-        let floor = floors.entry((queue, filter.to_owned())).or_insert(Floor {
-            above: None,
-            depths: Depths::new(now),
-            rest_until: now,
-        });
+        let Some(floor) = find(&mut floors, queue, filter) else {
+            if floors.len() >= FILTERS_MAX {
+                floors.clear();
+            }
+            floors.push(Floor {
+                queue,
+                filter: filter.to_owned(),
+                above: None,
+                depths: Depths::new(now),
+                rest_until: now,
+            });
+            return call;
+        };
         let Some(above) = &floor.above else {
             return call;
         };
@@ -85,13 +92,11 @@ impl Floors {
         filter: &str,
         header: &Record,
     ) -> Result<(), CallError> {
-        let above = header.opt_int("floor_ms")?.map(|floor_ms| {
-            let lanes = header.opt_text("lanes")?.map(str::to_owned);
-            Ok::<_, CallError>(Above { floor_ms, lanes })
-        });
+        let floor_ms = header.opt_int("floor_ms")?;
+        let lanes = header.opt_text("lanes")?;
         let whole_ms = header.opt_int("whole_ms")?;
         let whole_took = whole_ms.map(|ms| Duration::from_millis(ms.try_into().unwrap_or(0)));
-        self.remember(queue, filter, above.transpose()?, whole_took);
+        self.remember(queue, filter, floor_ms, lanes, whole_took);
         Ok(())
     }
 
@@ -99,28 +104,44 @@ impl Floors {
         &self,
         queue: Queue,
         filter: &str,
-        above: Option<Above>,
+        floor_ms: Option<i64>,
+        lanes: Option<&str>,
         whole_took: Option<Duration>,
     ) {
-        if let Some(floor) = self.lock().get_mut(&(queue, filter.to_owned())) {
-            floor.above = above;
-            if let Some(took) = whole_took.filter(|took| *took >= LONG) {
-                let rest = took.saturating_mul(REST_TIMES).min(REST_MAX);
-                floor.rest_until = later(Instant::now(), rest);
-            }
+        let mut floors = self.lock();
+        let Some(floor) = find(&mut floors, queue, filter) else {
+            return;
+        };
+        // Lanes are mostly the same ones.
+        let known = floor.above.take().and_then(|above| above.lanes);
+        floor.above = floor_ms.map(|floor_ms| Above {
+            floor_ms,
+            lanes: lanes.map(|lanes| match known {
+                Some(known) if known == lanes => known,
+                Some(_) | None => lanes.to_owned(),
+            }),
+        });
+        if let Some(took) = whole_took.filter(|took| *took >= LONG) {
+            let rest = took.saturating_mul(REST_TIMES).min(REST_MAX);
+            floor.rest_until = later(Instant::now(), rest);
         }
     }
 
     /// An item of this process returns to its old place: the next fetch looks everywhere.
     pub(super) fn returned(&self, queue: Queue) {
         let mut floors = self.lock();
-        let of_queue = floors.iter_mut().filter(|((of, _), _)| *of == queue);
-        of_queue.for_each(|(_, floor)| floor.above = None);
+        let of_queue = floors.iter_mut().filter(|floor| floor.queue == queue);
+        of_queue.for_each(|floor| floor.above = None);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(Queue, String), Floor>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Floor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn find<'a>(floors: &'a mut [Floor], queue: Queue, filter: &str) -> Option<&'a mut Floor> {
+    let is_wanted = |floor: &&mut Floor| floor.queue == queue && floor.filter == filter;
+    floors.iter_mut().find(is_wanted)
 }
 
 #[cfg(test)]
@@ -150,11 +171,7 @@ mod tests {
     }
 
     fn answer(floors: &Floors, whole_took: Option<Duration>) {
-        let above = Above {
-            floor_ms: FLOOR_MS,
-            lanes: Some("[]".to_owned()),
-        };
-        floors.remember(Queue::Work, "", Some(above), whole_took);
+        floors.remember(Queue::Work, "", Some(FLOOR_MS), Some("[]"), whole_took);
     }
 
     #[tokio::test(start_paused = true)]
