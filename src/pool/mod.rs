@@ -86,7 +86,7 @@ impl Pool {
                 got.unwrap_or_else(|_| Err(shared.timed_out(limit)))
             }
         };
-        metrics::pool_wait(lane, begun.elapsed());
+        metrics::pool_wait(lane.as_str(), begun.elapsed());
         result
     }
 
