@@ -17,6 +17,7 @@ use tracing::Instrument as _;
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
 use super::token::new_token;
+use super::under_way::{Ticket, UnderWay};
 use crate::error::CallError;
 use crate::observe::{Tally, events};
 use crate::procedure::{Call, Database, Record, ResultSets};
@@ -38,6 +39,7 @@ pub(crate) struct Claims {
     floors: Floors,
     /// Fetches under way, and claims that are being given back.
     tasks: TaskTracker,
+    under_way: Arc<UnderWay>,
 }
 
 /// What a fetch learned from the database.
@@ -59,7 +61,8 @@ pub(super) struct Claim {
     claims: Arc<Claims>,
     queue: Queue,
     token: String,
-    is_taken: bool,
+    /// None once the claim is taken.
+    ticket: Option<Ticket>,
     runtime: Handle,
 }
 
@@ -70,17 +73,20 @@ impl Claim {
 
     /// The caller has the item, and settles the lease from here on.
     pub(super) fn take(mut self) -> String {
-        self.is_taken = true;
+        self.ticket = None;
         std::mem::take(&mut self.token)
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if !self.is_taken {
+        if let Some(ticket) = self.ticket.take() {
             let (claims, queue) = (self.claims.clone(), self.queue);
             let token = std::mem::take(&mut self.token);
-            let task = async move { claims.give_back(queue, &token).await };
+            let task = async move {
+                claims.give_back(queue, &token).await;
+                ticket.given_back();
+            };
             self.claims.tasks.spawn_on(task, &self.runtime);
         }
     }
@@ -94,7 +100,13 @@ impl Claims {
             leases: Leases::default(),
             floors: Floors::default(),
             tasks: TaskTracker::new(),
+            under_way: Arc::default(),
         })
+    }
+
+    /// See [`UnderWay::settle`].
+    pub(super) async fn others_settled(&self) -> bool {
+        self.under_way.settle().await
     }
 
     /// Asks for an item. The call is given its token here, and from where to look: `filter` names what else
@@ -109,8 +121,10 @@ impl Claims {
         let (answer, answered) = oneshot::channel();
         let claims = self.clone();
         let tally = Tally::current();
+        let ticket = self.under_way.begin();
         let task = async move {
-            let claimed = Tally::scope(tally, claims.claim(queue, lease, &filter, call)).await;
+            let claim = claims.claim(queue, lease, &filter, call, ticket);
+            let claimed = Tally::scope(tally, claim).await;
             // An answer that nobody waits for is dropped here, and with it the claim.
             drop(answer.send(claimed));
         };
@@ -129,6 +143,7 @@ impl Claims {
         lease: Duration,
         filter: &str,
         call: Call<'static>,
+        ticket: Ticket,
     ) -> Result<Polled<Claimed>, CallError> {
         let asked_at = Instant::now();
         let call = self.floors.limit(queue, filter, call);
@@ -148,7 +163,7 @@ impl Claims {
             claims: self.clone(),
             queue,
             token,
-            is_taken: false,
+            ticket: Some(ticket),
             runtime: Handle::current(),
         };
         Ok(Polled::Found(Claimed {

@@ -15,6 +15,7 @@ mod sessions;
 mod startup;
 mod token;
 mod turn_history;
+mod under_way;
 mod watcher;
 mod worker;
 

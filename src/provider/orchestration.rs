@@ -56,7 +56,7 @@ pub(super) async fn fetch(
     let interest = OrchestrationInterest { versions };
     let ask = || poll(provider, lock_timeout, versions);
     let repoll = provider.repoll(poll_timeout);
-    polling::until_found(line, interest, repoll, poll_timeout, ask).await
+    polling::until_found(&provider.claims, line, interest, repoll, poll_timeout, ask).await
 }
 
 async fn poll(

@@ -3,13 +3,15 @@
 use std::future::Future;
 use std::time::Duration;
 
-use super::claims::Polled;
+use super::claims::{Claims, Polled};
 use crate::error::CallError;
 use crate::time::after;
 use crate::wakeup::{Interest, Line, Repoll, Woken};
 
-/// Asks until something is found or `poll_timeout` is over. Without `repoll` it asks once.
+/// Asks until something is found or `poll_timeout` is over. Without `repoll` it asks once, or twice if a claim of
+/// another fetch was given back meanwhile.
 pub(super) async fn until_found<I, T, F, Fut>(
+    claims: &Claims,
     line: &Line<I>,
     interest: I,
     repoll: Option<Repoll>,
@@ -23,7 +25,11 @@ where
 {
     let deadline = after(poll_timeout);
     let Some(repoll) = repoll else {
-        return Ok(match ask().await? {
+        let polled = match ask().await? {
+            Polled::Empty(_) if claims.others_settled().await => ask().await?,
+            polled => polled,
+        };
+        return Ok(match polled {
             Polled::Found(found) => Some(found),
             Polled::Empty(_) => None,
         });

@@ -43,7 +43,7 @@ pub(super) async fn fetch(
     let line = &provider.wakeups.workers;
     let ask = || query.poll(provider);
     let repoll = provider.repoll(poll_timeout);
-    polling::until_found(line, interest, repoll, poll_timeout, ask).await
+    polling::until_found(&provider.claims, line, interest, repoll, poll_timeout, ask).await
 }
 
 /// The question a fetch asks, possibly several times.
