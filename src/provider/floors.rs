@@ -37,6 +37,8 @@ struct Floor {
     queue: Queue,
     filter: String,
     above: Option<Above>,
+    /// Something came back to its old place: the next fetch looks everywhere, whatever those under way are told.
+    has_returned: bool,
     depths: Depths,
     rest_until: Instant,
 }
@@ -60,12 +62,14 @@ impl Floors {
                 queue,
                 filter: filter.to_owned(),
                 above: None,
+                has_returned: false,
                 depths: Depths::new(now),
                 rest_until: now,
             });
             return call;
         };
-        let Some(above) = &floor.above else {
+        let has_returned = std::mem::take(&mut floor.has_returned);
+        let Some(above) = floor.above.as_ref().filter(|_| !has_returned) else {
             return call;
         };
         let is_resting = now < floor.rest_until;
@@ -131,7 +135,7 @@ impl Floors {
     pub(super) fn returned(&self, queue: Queue) {
         let mut floors = self.lock();
         let of_queue = floors.iter_mut().filter(|floor| floor.queue == queue);
-        of_queue.for_each(|floor| floor.above = None);
+        of_queue.for_each(|floor| floor.has_returned = true);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Floor>> {
@@ -188,7 +192,14 @@ mod tests {
         floors.returned(Queue::Orchestrations);
         assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
         floors.returned(Queue::Work);
-        assert_eq!(asked(&floors), (None, false, false), "something came back");
+        answer(&floors, None);
+        assert_eq!(
+            asked(&floors),
+            (None, false, false),
+            "something came back while another fetch was under way"
+        );
+        answer(&floors, Some(Duration::ZERO));
+        assert_eq!(asked(&floors), from(FLOOR_MS, true, false));
     }
 
     #[tokio::test(start_paused = true)]
