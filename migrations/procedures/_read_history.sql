@@ -7,7 +7,7 @@
 -- The caller may say what it has: all events up to @known_event_id, whose turn is @known_last_turn, of
 -- the history whose first event is of @known_first_turn. If that is still true only newer events
 -- follow; otherwise all of them. The header says how far the history goes and after which event the
--- rows begin (0: they are everything).
+-- rows begin (0: they are everything). Only the last row names its turn: nobody asks the others.
 --
 -- The end is read first, then what the caller claims is compared, then the rows follow up to that end.
 -- If the instance is deleted and made again meanwhile, the last row is not the one of the header, and
@@ -59,7 +59,7 @@ BEGIN
     SELECT @execution_id AS execution_id, @first_turn AS first_turn, @last_event_id AS last_event_id,
            @last_turn AS last_turn, @after_event_id AS after_event_id;
 
-    SELECT h.event_id, h.appended_by, h.payload
+    SELECT h.event_id, CASE WHEN h.event_id = @last_event_id THEN h.appended_by END AS appended_by, h.payload
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id

@@ -8,7 +8,8 @@
 -- Otherwise it gets the latest events: all of a short history, and of a long one enough to catch up
 -- if the caller has seen it before, unless they exceed @bytes_max. What is missing then is asked for
 -- with read_with_execution. NULL for @process_id means a caller that remembers nothing: it gets
--- everything. NULL for @execution_id means the latest.
+-- everything, and only the last row names its turn. One that remembers looks among the rows for the turn
+-- that it knows. NULL for @execution_id means the latest.
 --
 -- Of an execution that is being deleted nothing is sent. Result sets as in _read_history. Order matters here as there: the end of the history is read before
 -- its beginning. If the instance is deleted and made again in between, end and beginning belong to
@@ -81,7 +82,9 @@ BEGIN
     SELECT @execution_id AS execution_id, @first_turn AS first_turn, @last_event_id AS last_event_id,
            @last_turn AS last_turn, @after_event_id AS after_event_id;
 
-    SELECT h.event_id, h.appended_by, h.payload
+    SELECT h.event_id,
+           CASE WHEN @process_id IS NOT NULL OR h.event_id = @last_event_id THEN h.appended_by END AS appended_by,
+           h.payload
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id

@@ -15,7 +15,7 @@
 -- The lease is checked under the row's lock and the lock is kept to the commit, so it cannot be taken over in between, and no
 -- message comes in unseen: see _post_message. Two turns that send to each other ask for the same two rows in the same order. The cost follows the size of the delta.
 --
--- @process_id is the provider that remembers the history from now on. It is told how far that went before; if it remembered exactly that, it now has all of it.
+-- @process_id is the provider that remembers the history from now on. It is told how far that went before the new events; if it has exactly that, it now has all of it.
 --
 -- Repeating the call after an unknown outcome is harmless: if the first one was committed the token is gone and 51003 says so.
 CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
@@ -51,8 +51,8 @@ BEGIN
             @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0,
             @locked BIT = 0, @has_sessions BIT = 0, @longest BIGINT, @unusable BIGINT, @lane_version BIGINT,
             @is_end BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
-            @first_event_id BIGINT, @appended_by UNIQUEIDENTIFIER, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT,
-            @after_turn UNIQUEIDENTIFIER, @target NVARCHAR(400), @previous NVARCHAR(400);
+            @first_event_id BIGINT, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT, @after_turn UNIQUEIDENTIFIER,
+            @target NVARCHAR(400), @previous NVARCHAR(400);
     -- Every instance whose row this turn locks, and when its first new message becomes visible.
     DECLARE @targets TABLE
     (
@@ -202,13 +202,11 @@ BEGIN
 
     IF @history IS NOT NULL
     BEGIN
-        SET @appended_by = @token;
         BEGIN TRY
             EXEC [$(schema)]._append_history
                 @instance_id = @instance_id, @execution_id = @execution_id, @history = @history,
-                @appended_by = @appended_by, @is_turn = 1, @first_event_id = @first_event_id,
-                @first_turn = @first_turn OUTPUT, @after_event_id = @after_event_id OUTPUT,
-                @after_turn = @after_turn OUTPUT;
+                @appended_by = @token, @is_turn = 1, @first_event_id = @first_event_id,
+                @first_turn = @first_turn OUTPUT, @after_event_id = @after_event_id OUTPUT, @after_turn = @after_turn OUTPUT;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0
@@ -245,5 +243,8 @@ BEGIN
 
     COMMIT TRANSACTION;
 
-    SELECT @appended_by AS appended_by, @first_turn AS first_turn, @after_event_id AS after_event_id, @after_turn AS after_turn;
+    IF @process_id IS NOT NULL AND @history IS NOT NULL
+    BEGIN
+        SELECT @token AS appended_by, @first_turn AS first_turn, @after_event_id AS after_event_id, @after_turn AS after_turn;
+    END;
 END;

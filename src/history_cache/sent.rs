@@ -121,14 +121,14 @@ impl Sent {
         match self.rows.last() {
             None => Ok(false),
             Some(row) => Ok(row.count("event_id")? == extent.last_event_id
-                && row.guid("appended_by")? == extent.last_turn),
+                && row.opt_guid("appended_by")? == Some(extent.last_turn)),
         }
     }
 
     fn has_event(&self, event_id: u64, turn: Uuid) -> Result<bool, CallError> {
         for row in &self.rows {
             if row.count("event_id")? == event_id {
-                return Ok(row.guid("appended_by")? == turn);
+                return Ok(row.opt_guid("appended_by")? == Some(turn));
             }
         }
         Ok(false)

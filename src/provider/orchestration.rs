@@ -268,8 +268,14 @@ pub(super) async fn ack(
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
-    let answer = provider.claims.settle(lock_token, &call).await?.row()?;
-    turn_history::remember(provider, lock_token, turn.execution_id, &history, &answer)?;
+    let mut answer = provider.claims.settle(lock_token, &call).await?;
+    turn_history::remember(
+        provider,
+        lock_token,
+        turn.execution_id,
+        &history,
+        &mut answer,
+    )?;
     announce(provider, lock_token, turn);
     // Whoever was woken goes first: the caller has a history to drop and a round of its own to finish.
     tokio::task::yield_now().await;

@@ -4,16 +4,16 @@ use super::MssqlProvider;
 use crate::codec::{self, HistoryRow};
 use crate::error::CallError;
 use crate::history_cache::{Extent, History};
-use crate::procedure::Record;
+use crate::procedure::ResultSets;
 
 /// Remembers the events that the turn wrote, as the database would return them. `answer` says how far
-/// the history went before.
+/// the history went before; a provider that remembers nothing is not told.
 pub(super) fn remember(
     provider: &MssqlProvider,
     lock_token: &str,
     execution_id: u64,
     rows: &[HistoryRow],
-    answer: &Record,
+    answer: &mut ResultSets,
 ) -> Result<(), CallError> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Ok(());
@@ -24,6 +24,7 @@ pub(super) fn remember(
     if provider.histories.process_id().is_none() {
         return Ok(());
     }
+    let answer = answer.row()?;
     let first_turn = answer.guid("first_turn")?;
     let before = match answer.opt_count("after_event_id")? {
         None => None,

@@ -337,7 +337,8 @@ async fn histories(bench: &mut Bench) {
     bench.prepare(&calls.concat()).await;
     call(bench, &post("i", "m3")).await;
     call(bench, &fetch("a3")).await;
-    let sets = call(bench, &turn_of("a3", 2, &[5, 4], "")).await;
+    let remembered = format!(", @process_id = '{}'", token("99"));
+    let sets = call(bench, &turn_of("a3", 2, &[5, 4], &remembered)).await;
     let guid = |row: &Row, column: &str| row.get::<uuid::Uuid, _>(column).map(|id| id.to_string());
     let head = &sets[0][0];
     assert_eq!(
