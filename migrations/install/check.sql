@@ -8,14 +8,6 @@
 -- runs a script wants what is in it.
 DECLARE @problem NVARCHAR(2048), @has_ledger BIT = 0, @has_procedures BIT = 0;
 
-IF EXISTS (SELECT 1
-           FROM   sys.databases AS d
-           WHERE  d.name = DB_NAME()
-             AND  d.compatibility_level < 130)
-BEGIN
-    THROW 51095, N'nothing was changed: the database has a compatibility level below 130; run ALTER DATABASE CURRENT SET COMPATIBILITY_LEVEL = 130', 1;
-END;
-
 SELECT @has_ledger = 1
 FROM   sys.objects AS o
 WHERE  o.schema_id = SCHEMA_ID(N'$(schema)')

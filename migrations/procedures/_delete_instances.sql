@@ -77,19 +77,15 @@ BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
 
-            SET @target = N'';
+            -- From the first one on, not from an empty text: that sorts behind ids that begin with a control character.
+            SET @target = NULL;
+            SELECT TOP (1) @target = t.instance_id FROM @ids AS t ORDER BY t.instance_id;
             WHILE @target IS NOT NULL
             BEGIN
+                EXEC [$(schema)]._lock_instance @instance_id = @target;
                 SET @previous = @target;
                 SET @target = NULL;
-                SELECT TOP (1) @target = t.instance_id
-                FROM   @ids AS t
-                WHERE  t.instance_id > @previous
-                ORDER BY t.instance_id;
-                IF @target IS NOT NULL
-                BEGIN
-                    EXEC [$(schema)]._lock_instance @instance_id = @target;
-                END;
+                SELECT TOP (1) @target = t.instance_id FROM @ids AS t WHERE t.instance_id > @previous ORDER BY t.instance_id;
             END;
 
             IF EXISTS (SELECT 1
@@ -124,44 +120,39 @@ BEGIN
     END;
 
     -- What is fenced has been judged before, and is finished whatever it weighs.
-    SET @target = N'';
+    SET @target = NULL;
+    SELECT TOP (1) @target = t.instance_id FROM @ids AS t ORDER BY t.instance_id;
     WHILE @target IS NOT NULL
     BEGIN
+        SET @status = NULL;
+        SELECT @status = i.status
+        FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+        WHERE  i.instance_id = @target;
+        SET @row_count = @row_count + 1;
+        IF @status = N'Running'
+        BEGIN
+            SET @is_running = 1;
+        END;
+        IF @target = @root_id COLLATE Latin1_General_100_BIN2 AND @status IN (N'Completed', N'Failed', N'Deleting')
+        BEGIN
+            SET @root_has_ended = 1;
+        END;
+        IF EXISTS (SELECT 1
+                   FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
+                   WHERE  l.instance_id = @target
+                     AND  l.lane = -3)
+        BEGIN
+            SET @is_fenced = 1;
+        END;
+        IF @is_fenced = 0 AND @row_count <= 4000 AND @byte_count <= 4194304
+        BEGIN
+            EXEC [$(schema)]._weigh_instance
+                @instance_id = @target, @rows_max = 4000,
+                @row_count = @row_count OUTPUT, @byte_count = @byte_count OUTPUT;
+        END;
         SET @previous = @target;
         SET @target = NULL;
-        SELECT TOP (1) @target = t.instance_id
-        FROM   @ids AS t
-        WHERE  t.instance_id > @previous
-        ORDER BY t.instance_id;
-        IF @target IS NOT NULL
-        BEGIN
-            SET @status = NULL;
-            SELECT @status = i.status
-            FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
-            WHERE  i.instance_id = @target;
-            SET @row_count = @row_count + 1;
-            IF @status = N'Running'
-            BEGIN
-                SET @is_running = 1;
-            END;
-            IF @target = @root_id AND @status IN (N'Completed', N'Failed', N'Deleting')
-            BEGIN
-                SET @root_has_ended = 1;
-            END;
-            IF EXISTS (SELECT 1
-                       FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
-                       WHERE  l.instance_id = @target
-                         AND  l.lane = -3)
-            BEGIN
-                SET @is_fenced = 1;
-            END;
-            IF @is_fenced = 0 AND @row_count <= 4000 AND @byte_count <= 4194304
-            BEGIN
-                EXEC [$(schema)]._weigh_instance
-                    @instance_id = @target, @rows_max = 4000,
-                    @row_count = @row_count OUTPUT, @byte_count = @byte_count OUTPUT;
-            END;
-        END;
+        SELECT TOP (1) @target = t.instance_id FROM @ids AS t WHERE t.instance_id > @previous ORDER BY t.instance_id;
     END;
 
     IF @terminal_root_only = 1 AND @root_has_ended = 0
@@ -183,27 +174,25 @@ BEGIN
 
     -- Purges meet the fenced ones in this order, the root last.
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-    SET @target = N'';
+    SET @target = NULL;
+    SELECT TOP (1) @target = t.instance_id FROM @ids AS t ORDER BY t.instance_id;
     WHILE @target IS NOT NULL
     BEGIN
-        SET @previous = @target;
-        SET @target = NULL;
-        SELECT TOP (1) @target = t.instance_id
-        FROM   @ids AS t
-        WHERE  t.instance_id > @previous
-        ORDER BY t.instance_id;
-        IF @target IS NOT NULL AND @is_fenced = 1
+        IF @is_fenced = 1
         BEGIN
-            SET @order_ms = CASE WHEN @target = @root_id THEN @now_ms + 1 ELSE @now_ms END;
+            SET @order_ms = CASE WHEN @target = @root_id COLLATE Latin1_General_100_BIN2 THEN @now_ms + 1 ELSE @now_ms END;
             EXEC [$(schema)]._fence_instance @instance_id = @target, @order_ms = @order_ms;
         END
-        ELSE IF @target IS NOT NULL
+        ELSE
         BEGIN
             EXEC [$(schema)]._erase_instance
                 @instance_id = @target, @last_queue_id = NULL,
                 @instances_deleted = @instances_deleted OUTPUT, @executions_deleted = @executions_deleted OUTPUT,
                 @events_deleted = @events_deleted OUTPUT, @queue_messages_deleted = @queue_messages_deleted OUTPUT;
         END;
+        SET @previous = @target;
+        SET @target = NULL;
+        SELECT TOP (1) @target = t.instance_id FROM @ids AS t WHERE t.instance_id > @previous ORDER BY t.instance_id;
     END;
 
     COMMIT TRANSACTION;

@@ -3,12 +3,12 @@
 -- Callers   fetch_work_item, outside any transaction
 -- Locks     none kept; _settle_session_lane and _await_sessions take and release their own
 -- Order     sessions and session_lanes lead to rows of worker_queue; nothing is kept locked
--- Throws    nothing
+-- Throws    51000 called inside a transaction
 --
 -- Two searches: the sessions the worker owns, one seek per session and tag, and the sessions
 -- without an owner, through the head of each tag's lanes. A head may promise too much, because its
 -- items are held or gone or its session is leased again; it is corrected and the next one is looked
--- at, so no promise costs more than one visit. When both find nothing, and the caller has nothing else (@is_last),
+-- at, so no promise costs more than one visit. One that somebody is writing to is left out of this call. When both find nothing, and the caller has nothing else (@is_last),
 -- sessions of the worker that are being written are waited for, for a moment, and both look once more.
 --
 -- Lanes are looked at from @floor_ms on: see fetch_orchestration_item. Sessions that the worker owns are looked
@@ -36,8 +36,10 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
             @looks INT = CASE WHEN @is_last = 1 THEN 2 ELSE 1 END, @lane_session NVARCHAR(400), @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
-            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0;
+            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @busy TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+                         tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL, PRIMARY KEY (session_key, tag_key));
 
     SET @work_id = NULL;
     SET @from_lane = 0;
@@ -69,12 +71,12 @@ BEGIN
     WHERE  EXISTS (SELECT 1
                    FROM   @tag_keys AS t
                    INNER JOIN [$(schema)].session_lanes AS l
-                          WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                          WITH (INDEX(ix_session_lanes_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                           ON  l.tag_key = t.tag_key
                          AND  l.not_before_ms >= @floor_ms)
        OR  EXISTS (SELECT 1
                    FROM   [$(schema)].sessions AS s
-                          WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                          WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                    WHERE  s.owner_id = @session_owner
                      AND  s.locked_until_ms > @now_ms);
     IF @has_sessions = 0
@@ -87,13 +89,13 @@ BEGIN
         SELECT TOP (1) @work_id = c.work_id, @not_before_ms = c.not_before_ms, @tag_key = t.tag_key,
                        @session_key = s.session_key
         FROM   [$(schema)].sessions AS s
-               WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+               WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
         CROSS JOIN @tag_keys AS t
         CROSS APPLY
         (
             SELECT TOP (1) q.work_id, q.not_before_ms
             FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  q.session_key = s.session_key
               AND  q.tag_key = t.tag_key
               AND  q.not_before_ms <= @now_ms
@@ -114,9 +116,10 @@ BEGIN
             (
                 SELECT TOP (1) l.session_key, l.not_before_ms, l.lane_id
                 FROM   [$(schema)].session_lanes AS l
-                       WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                       WITH (INDEX(ix_session_lanes_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE  l.tag_key = t.tag_key
                   AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
+                  AND  NOT EXISTS (SELECT 1 FROM @busy AS b WHERE b.session_key = l.session_key AND b.tag_key = l.tag_key)
                 ORDER BY l.not_before_ms, l.lane_id
             ) AS c
             ORDER BY c.not_before_ms, c.lane_id;
@@ -125,7 +128,7 @@ BEGIN
             BEGIN
                 SELECT TOP (1) @lane_item = q.work_id, @lane_item_ms = q.not_before_ms
                 FROM   [$(schema)].worker_queue AS q
-                       WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                       WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE  q.session_key = @lane_session
                   AND  q.tag_key = @lane_tag
                   AND  q.not_before_ms <= @now_ms
@@ -138,9 +141,15 @@ BEGIN
 
                 IF @lane_item IS NULL
                 BEGIN
+                    -- Nobody is waited for while there is something else to do.
+                    SET @wait_ms = CASE WHEN @is_last = 1 AND @work_id IS NULL THEN 250 ELSE 0 END;
+                    EXEC [$(schema)]._settle_session_lane
+                        @session_key = @lane_session, @tag_key = @lane_tag, @wait_ms = @wait_ms, @is_settled = @is_settled OUTPUT;
                     -- A promise is only ever put off, and leaves a ghost where it was.
-                    EXEC [$(schema)]._settle_session_lane @session_key = @lane_session, @tag_key = @lane_tag;
-                    SET @floor_ms = @lane_ms;
+                    SET @floor_ms = CASE WHEN @is_settled = 0 OR EXISTS (SELECT 1 FROM @busy) THEN @floor_ms ELSE @lane_ms END;
+                    INSERT INTO @busy (session_key, tag_key)
+                    SELECT @lane_session, @lane_tag
+                    WHERE  @is_settled = 0;
                 END
                 ELSE
                 BEGIN
@@ -164,6 +173,7 @@ BEGIN
         IF @looks > 0
         BEGIN
             EXEC [$(schema)]._await_sessions @session_owner = @session_owner;
+            DELETE FROM @busy;
         END;
     END;
 
@@ -175,7 +185,7 @@ BEGIN
         (
             SELECT TOP (1) l.not_before_ms
             FROM   [$(schema)].session_lanes AS l
-                   WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_session_lanes_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.tag_key = t.tag_key
               AND  l.not_before_ms > @now_ms
             ORDER BY l.not_before_ms

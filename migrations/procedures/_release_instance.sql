@@ -8,6 +8,9 @@
 -- Messages up to @after_ms do not count: fetch parks the ones that belong to no orchestration. The
 -- next message for the instance queues the row again, and then all of them are fetched together.
 -- Nobody can add a message meanwhile, because that takes the row's lock first.
+--
+-- The row comes to lie a second back at most, however old its message is: fetches look from where claims have got to, and
+-- look that far below it once a second (see fetch_orchestration_item).
 CREATE OR ALTER PROCEDURE [$(schema)]._release_instance
     @instance_id    NVARCHAR(4000),
     @after_ms       BIGINT = -1,
@@ -16,7 +19,7 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @next_ms BIGINT;
+    DECLARE @next_ms BIGINT, @oldest_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - 1000;
 
     SELECT TOP (1) @next_ms = q.visible_at_ms
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
@@ -28,7 +31,7 @@ BEGIN
     SET    lock_token = NULL,
            pinned_version = COALESCE(@pinned_version, pinned_version),
            lane = CASE WHEN @next_ms IS NULL THEN -2 ELSE COALESCE(@pinned_version, pinned_version) END,
-           not_before_ms = COALESCE(@next_ms, 9223372036854775807)
+           not_before_ms = CASE WHEN @next_ms < @oldest_ms THEN @oldest_ms ELSE COALESCE(@next_ms, 9223372036854775807) END
     FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
     WHERE  instance_id = @instance_id;
 END;

@@ -2,7 +2,7 @@
 --
 -- Callers   _find_session_item, outside any transaction
 -- Locks     session_lanes: the lane (update); worker_queue and sessions: read only
--- Throws    nothing
+-- Throws    51000 called inside a transaction
 --
 -- Whoever adds an item or gives one back locks the lane first, so under its lock the items that are
 -- there are all the items there are. A lane without items goes; it comes back with the next item. A lane that is
@@ -10,53 +10,82 @@
 -- not_before_ms lies outside the index and is read so that the row itself is locked: with the index
 -- entry alone, a writer that comes by another path, or that qualifies rows before it locks them, would
 -- lower the promise in between and have it overwritten.
+--
+-- Whoever writes to the lane or to its items may be at it for long: a turn that schedules thousands of activities locks its
+-- lanes first. It is waited for no longer than @wait_ms; @is_settled = 0 says that the lane is as it was.
+--
+-- LOCK_TIMEOUT is put back by hand: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)]._settle_session_lane
     @session_key NVARCHAR(1000),
-    @tag_key     NVARCHAR(1000)
+    @tag_key     NVARCHAR(1000),
+    @wait_ms     INT,
+    @is_settled  BIT OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @promised_ms BIGINT, @next_ms BIGINT, @session_end_ms BIGINT;
-
-    BEGIN TRANSACTION;
-
-    SELECT @promised_ms = l.not_before_ms
-    FROM   [$(schema)].session_lanes AS l
-           WITH (INDEX(uq_session_lanes_key), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-    WHERE  l.session_key = @session_key
-      AND  l.tag_key = @tag_key;
-
-    IF @promised_ms IS NOT NULL
+    IF @@TRANCOUNT > 0
     BEGIN
-        SELECT TOP (1) @next_ms = q.not_before_ms
-        FROM   [$(schema)].worker_queue AS q
-               WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-        WHERE  q.session_key = @session_key
-          AND  q.tag_key = @tag_key
-        ORDER BY q.not_before_ms, q.work_id;
-
-        IF @next_ms IS NULL
-        BEGIN
-            DELETE l
-            FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
-            WHERE  l.session_key = @session_key
-              AND  l.tag_key = @tag_key;
-        END
-        ELSE
-        BEGIN
-            SELECT @session_end_ms = s.locked_until_ms
-            FROM   [$(schema)].sessions AS s
-                   WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
-            WHERE  s.session_key = @session_key;
-
-            UPDATE l
-            SET    l.not_before_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END
-            FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
-            WHERE  l.session_key = @session_key
-              AND  l.tag_key = @tag_key;
-        END;
+        THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    COMMIT TRANSACTION;
+    DECLARE @promised_ms BIGINT, @next_ms BIGINT, @session_end_ms BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+
+    SET @is_settled = 1;
+    BEGIN TRY
+        SET LOCK_TIMEOUT @wait_ms;
+        BEGIN TRANSACTION;
+
+        SELECT @promised_ms = l.not_before_ms
+        FROM   [$(schema)].session_lanes AS l
+               WITH (INDEX(uq_session_lanes_key), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+        WHERE  l.session_key = @session_key
+          AND  l.tag_key = @tag_key;
+
+        IF @promised_ms IS NOT NULL
+        BEGIN
+            SELECT TOP (1) @next_ms = q.not_before_ms
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+            WHERE  q.session_key = @session_key
+              AND  q.tag_key = @tag_key
+            ORDER BY q.not_before_ms, q.work_id;
+
+            IF @next_ms IS NULL
+            BEGIN
+                DELETE l
+                FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
+                WHERE  l.session_key = @session_key
+                  AND  l.tag_key = @tag_key;
+            END
+            ELSE
+            BEGIN
+                SELECT @session_end_ms = s.locked_until_ms
+                FROM   [$(schema)].sessions AS s
+                       WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
+                WHERE  s.session_key = @session_key;
+
+                UPDATE l
+                SET    l.not_before_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END
+                FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
+                WHERE  l.session_key = @session_key
+                  AND  l.tag_key = @tag_key;
+            END;
+        END;
+
+        COMMIT TRANSACTION;
+        SET LOCK_TIMEOUT @lock_timeout_ms;
+    END TRY
+    BEGIN CATCH
+        IF @@TRANCOUNT > 0
+        BEGIN
+            ROLLBACK TRANSACTION;
+        END;
+        SET LOCK_TIMEOUT @lock_timeout_ms;
+        SET @is_settled = 0;
+        IF ERROR_NUMBER() <> 1222
+        BEGIN
+            THROW;
+        END;
+    END CATCH;
 END;

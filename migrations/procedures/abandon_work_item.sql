@@ -8,7 +8,8 @@
 --           51004 the token is not the item's: cancelled, acknowledged or taken over
 --
 -- An expired lease may still be given back as long as nobody took it over. Without a delay the item
--- returns to its old place, in front of what was enqueued after it.
+-- returns to its old place, in front of what was enqueued after it, but to no older one than a second ago: see
+-- _release_instance.
 CREATE OR ALTER PROCEDURE [$(schema)].abandon_work_item
     @lock_token     NVARCHAR(1000),
     @delay_ms       BIGINT = NULL,
@@ -38,6 +39,10 @@ BEGIN
     IF @delay_ms IS NOT NULL
     BEGIN
         SET @ready_ms = @now_ms + @delay_ms;
+    END
+    ELSE IF @ready_ms < @now_ms - 1000
+    BEGIN
+        SET @ready_ms = @now_ms - 1000;
     END;
 
     BEGIN TRANSACTION;

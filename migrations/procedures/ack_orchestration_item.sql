@@ -112,19 +112,15 @@ BEGIN
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
-            SET @target = N'';
+            -- From the first one on, not from an empty text: that sorts behind ids that begin with a control character.
+            SET @target = NULL;
+            SELECT TOP (1) @target = t.instance_id FROM @targets AS t ORDER BY t.instance_id;
             WHILE @target IS NOT NULL
             BEGIN
+                EXEC [$(schema)]._lock_instance @instance_id = @target;
                 SET @previous = @target;
                 SET @target = NULL;
-                SELECT TOP (1) @target = t.instance_id
-                FROM   @targets AS t
-                WHERE  t.instance_id > @previous
-                ORDER BY t.instance_id;
-                IF @target IS NOT NULL
-                BEGIN
-                    EXEC [$(schema)]._lock_instance @instance_id = @target;
-                END;
+                SELECT TOP (1) @target = t.instance_id FROM @targets AS t WHERE t.instance_id > @previous ORDER BY t.instance_id;
             END;
 
             IF @has_sessions = 1

@@ -46,7 +46,7 @@ BEGIN
     SET @limit = COALESCE(@limit, 1000);
     INSERT INTO @ended (status) VALUES (N'Completed'), (N'Failed');
 
-    -- One that somebody is busy with is stepped over.
+    -- What deletions before this one have begun. Another call that is at the same one takes turns with this, batch by batch.
     WHILE @fenced_id IS NOT NULL AND @is_gone = 1
     BEGIN
         SET @fenced_id = NULL;

@@ -10,15 +10,13 @@
 --           51003 never: the turn that is given back is the caller's own
 --           51013 the token is not a UUID's text
 --
--- Cost. Instances queue in lanes, one per pinned version, so that versions this caller does not
--- support are never visited. Looking for work is two seeks per supported lane, whatever waits or is
--- held. Versions are few: those of the instances that are now in flight.
+-- Cost. Instances queue in lanes, one per pinned version, so that versions this caller does not support are never
+-- visited. Looking for work is two seeks per supported lane, whatever waits or is held. Versions are few.
 --
--- "Nothing found" is exact. The search takes no locks; then the head of the best lane is claimed
--- with READPAST, which steps over rows that others are claiming. If that finds nothing, the
--- candidate is merely being touched (a message is arriving), and it is waited for, by its key and
--- holding nothing else, for a moment; then the search starts again. So a row that somebody keeps locked
--- for long does not hide what becomes ready behind it.
+-- "Nothing found" is exact. The search keeps no locks; then the head of the best lane is claimed
+-- with READPAST, which steps over rows that others are claiming. If that finds nothing, the candidate is merely being touched (a
+-- message is arriving), and the other lanes are tried. When they are empty it is waited for, by its key and holding nothing else, for a
+-- moment; then the search starts again. So a row that somebody keeps locked hides no other.
 --
 -- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the answer says from
 -- where the caller's next fetch should look, @floor_ms, and in which lanes: 100 ms below what was claimed, or below the moment
@@ -30,14 +28,11 @@
 -- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
 -- waits for those who came before it: each of them is about to commit, and wants nothing that a claim holds.
 --
--- Messages of an instance that never started: QueueMessages are dropped, anything else stays and
--- the row is parked until another message arrives for it.
+-- Messages of an instance that never started: QueueMessages are dropped, the rest stays, and the row is parked until another arrives.
 --
--- What a provider remembers of the history is not sent again; it names itself by @process_id. See
--- _send_history.
---
--- The commit need not wait for the log where the database allows it: a claim that a crash forgets is a
--- lease that has ended. The same holds for the other fetch, for renewals and for abandons.
+-- What a provider remembers of the history is not sent again; it names itself by @process_id: see _send_history. The commit
+-- need not wait for the log where the database allows it: a claim that a crash forgets is a lease that has ended. So with the
+-- other fetch, renewals and abandons.
 --
 -- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot be read, the turn goes back as it was.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
@@ -67,8 +62,8 @@ BEGIN
             @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @whole_from_ms BIGINT, @whole_ms BIGINT, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
-            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
-    DECLARE @heads TABLE (lane BIGINT NOT NULL PRIMARY KEY);
+            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @busy_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
+    DECLARE @heads TABLE (lane BIGINT NOT NULL PRIMARY KEY, is_busy BIT NOT NULL);
     DECLARE @messages TABLE
     (
         queue_id      BIGINT NOT NULL PRIMARY KEY,
@@ -87,8 +82,8 @@ BEGIN
         BEGIN
             EXEC [$(schema)]._list_lanes @min_version = @min_version, @max_version = @max_version, @lanes = @lanes OUTPUT;
         END;
-        INSERT INTO @heads (lane)
-        SELECT DISTINCT j.lane
+        INSERT INTO @heads (lane, is_busy)
+        SELECT DISTINCT j.lane, 0
         FROM   OPENJSON(@lanes) WITH (lane BIGINT '$') AS j
         WHERE  (j.lane = -1 OR j.lane BETWEEN COALESCE(@min_version, 0) AND COALESCE(@max_version, 9223372036854775807))
           AND  NOT EXISTS (SELECT 1 FROM @heads AS h WHERE h.lane = j.lane);
@@ -101,16 +96,23 @@ BEGIN
         (
             SELECT TOP (1) l.instance_id, l.not_before_ms, l.claim_id
             FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = v.lane
               AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY l.not_before_ms, l.claim_id
         ) AS c
+        WHERE  v.is_busy = 0
         ORDER BY c.not_before_ms, c.claim_id;
 
         SET @whole_ms = COALESCE(@whole_ms, DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @whole_from_ms);
 
-        IF @candidate IS NULL
+        IF @candidate IS NULL AND @busy_id IS NOT NULL
+        BEGIN
+            EXEC [$(schema)]._await_instance @instance_id = @busy_id;
+            UPDATE @heads SET is_busy = 0 WHERE is_busy = 1;
+            SET @busy_id = NULL;
+        END
+        ELSE IF @candidate IS NULL
         BEGIN
             -- Nothing above the floor, or nothing at all.
             SELECT @searching = 1 - @is_whole, @floor_ms = NULL;
@@ -160,8 +162,7 @@ BEGIN
                         SET    not_before_ms = @now_ms + @lock_timeout_ms
                         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;
-                        SET @found = 1;
-                        SET @searching = 0;
+                        SELECT @found = 1, @searching = 0;
                     END
                     ELSE
                     BEGIN
@@ -182,10 +183,10 @@ BEGIN
 
             COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 
-            -- Nothing is held while waiting.
             IF @instance_id IS NULL
             BEGIN
-                EXEC [$(schema)]._await_instance @instance_id = @candidate;
+                UPDATE @heads SET is_busy = 1 WHERE lane = @lane;
+                SET @busy_id = COALESCE(@busy_id, @candidate);
             END;
         END;
     END;
@@ -198,7 +199,7 @@ BEGIN
         (
             SELECT TOP (1) l.not_before_ms
             FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = v.lane
               AND  l.not_before_ms > @now_ms
             ORDER BY l.not_before_ms
@@ -207,10 +208,9 @@ BEGIN
         SELECT CAST(0 AS BIT) AS found, @next_ms - @now_ms AS next_ready_in_ms,
                CAST(NULL AS NVARCHAR(400)) AS instance_id, CAST(NULL AS NVARCHAR(500)) AS lock_token,
                CAST(NULL AS INT) AS attempt_count, CAST(0 AS BIT) AS has_instance,
-               CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name,
-               CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
-               CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped,
-               @orphan_id AS orphan_id, @now_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
+               CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name, CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
+               CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id,
+               @now_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
         RETURN;
     END;
 

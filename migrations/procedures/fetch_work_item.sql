@@ -98,7 +98,7 @@ BEGIN
         (
             SELECT TOP (1) q.work_id, q.not_before_ms
             FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  q.session_key = N''
               AND  q.tag_key = t.tag_key
               AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
@@ -220,7 +220,7 @@ BEGIN
         (
             SELECT TOP (1) q.not_before_ms
             FROM   [$(schema)].worker_queue AS q
-                   WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  q.session_key = N''
               AND  q.tag_key = t.tag_key
               AND  q.not_before_ms > @now_ms
@@ -232,7 +232,7 @@ BEGIN
         END;
     END;
 
-    SELECT @found AS found, CASE WHEN @found = 0 THEN @next_ms - @now_ms END AS next_ready_in_ms,
+    SELECT @found AS found, CASE WHEN @found = 0 AND @next_ms > @now_ms THEN @next_ms - @now_ms WHEN @found = 0 AND @next_ms IS NOT NULL THEN 0 END AS next_ready_in_ms,
            CASE WHEN @found = 1 THEN CAST(@lock_token + N':' + CAST(@work_id AS NVARCHAR(20)) AS NVARCHAR(500)) END
                AS lock_token,
            CASE WHEN @found = 1 THEN @attempt_count END AS attempt_count,

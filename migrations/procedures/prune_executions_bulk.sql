@@ -9,8 +9,9 @@
 -- @completed_before_ms say what to prune, and instances that have nothing of the kind are passed over:
 -- otherwise the same ones would come first for ever. Executions that a call before this one has marked and not finished
 -- count as such in any case. Oldest instances first, each a transaction of its
--- own; @budget_ms ends the call by itself, and has_more says whether there is a reason to repeat it. An
--- instance whose status changes during the search is met again further on in the index, hence GROUP BY.
+-- own; @budget_ms ends the call by itself, and has_more says whether there is a reason to repeat it. Instances of
+-- a list are sought; without one, all that have ever continued as new are found by a walk through the index, in which an
+-- instance whose status changes is met again further on, hence DISTINCT.
 CREATE OR ALTER PROCEDURE [$(schema)].prune_executions_bulk
     @instance_ids               NVARCHAR(MAX) = NULL,
     @filter_completed_before_ms BIGINT = NULL,
@@ -48,20 +49,28 @@ BEGIN
         INSERT INTO @wanted (instance_id)
         SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
+    END
+    ELSE
+    BEGIN
+        INSERT INTO @wanted (instance_id)
+        SELECT DISTINCT i.instance_id
+        FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), ROWLOCK)
+        WHERE  i.current_execution_id > 1;
     END;
 
     -- One more than wanted, which tells whether more is left. What is old is chosen as in _prune_executions, under
     -- the lock that this search does not have: it steps over executions that are being written or pruned, because
     -- it has one of an instance while it asks for another, and would meet a prune half-way.
     INSERT INTO @chosen (created_at_ms, instance_id)
-    SELECT TOP (@limit + 1) MIN(i.created_at_ms), i.instance_id
-    FROM   [$(schema)].instances AS i WITH (INDEX(ix_instances_status), ROWLOCK)
+    SELECT TOP (@limit + 1) i.created_at_ms, i.instance_id
+    FROM   @wanted AS w
+    INNER JOIN [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
+           ON  i.instance_id = w.instance_id
     LEFT OUTER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
            ON  e.instance_id = i.instance_id
           AND  e.execution_id = i.current_execution_id
     WHERE  i.current_execution_id > 1
       AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
-      AND  (@instance_ids IS NULL OR EXISTS (SELECT 1 FROM @wanted AS w WHERE w.instance_id = i.instance_id))
       AND  EXISTS (SELECT 1
                    FROM   [$(schema)].executions AS o
                           WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
@@ -75,8 +84,7 @@ BEGIN
                                                         WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                                                  WHERE  k.instance_id = i.instance_id
                                                  ORDER BY k.execution_id DESC)))
-    GROUP BY i.instance_id
-    ORDER BY MIN(i.created_at_ms), i.instance_id;
+    ORDER BY i.created_at_ms, i.instance_id;
 
     WHILE @searching = 1
     BEGIN

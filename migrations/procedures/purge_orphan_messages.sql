@@ -31,7 +31,7 @@ BEGIN
     END;
 
     DECLARE @before_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @older_than_ms,
-            @instance_id NVARCHAR(400) = N'', @previous NVARCHAR(400), @is_started BIT, @is_free BIT,
+            @instance_id NVARCHAR(400), @previous NVARCHAR(400), @is_started BIT, @is_free BIT,
             @deleted BIGINT, @instances BIGINT = 0, @messages BIGINT = 0;
     DECLARE @orphans TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
@@ -40,22 +40,17 @@ BEGIN
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), ROWLOCK)
     WHERE  q.visible_at_ms < @before_ms;
 
+    -- Not from an empty text on: that sorts behind ids that begin with a control character.
+    SELECT TOP (1) @instance_id = o.instance_id FROM @orphans AS o ORDER BY o.instance_id;
     WHILE @instance_id IS NOT NULL AND @instances < COALESCE(@limit, 1000)
     BEGIN
-        SET @previous = @instance_id;
-        SET @instance_id = NULL;
-        SELECT TOP (1) @instance_id = o.instance_id
-        FROM   @orphans AS o
-        WHERE  o.instance_id > @previous
-        ORDER BY o.instance_id;
-
         -- Most have been started: their turns are not kept waiting.
         SET @is_started = 0;
         SELECT @is_started = 1
         FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
         WHERE  i.instance_id = @instance_id;
 
-        IF @instance_id IS NOT NULL AND @is_started = 0
+        IF @is_started = 0
         BEGIN
             BEGIN TRANSACTION;
 
@@ -101,6 +96,10 @@ BEGIN
 
             COMMIT TRANSACTION;
         END;
+
+        SET @previous = @instance_id;
+        SET @instance_id = NULL;
+        SELECT TOP (1) @instance_id = o.instance_id FROM @orphans AS o WHERE o.instance_id > @previous ORDER BY o.instance_id;
     END;
 
     SELECT @instances AS instances_purged, @messages AS messages_deleted;

@@ -111,7 +111,7 @@ BEGIN
         WHERE  EXISTS (SELECT 1
                        FROM   @lanes AS v
                        INNER JOIN [$(schema)].instance_locks AS l
-                              WITH (INDEX(ix_instance_locks_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                              WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                               ON  l.lane = v.lane
                              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
 
@@ -119,7 +119,7 @@ BEGIN
         FROM   @work_tags AS t
         WHERE  EXISTS (SELECT 1
                        FROM   [$(schema)].worker_queue AS q
-                              WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                              WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                        WHERE  q.session_key = N''
                          AND  q.tag_key = t.tag_key
                          AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms);
@@ -130,7 +130,7 @@ BEGIN
             FROM   @session_tags AS t
             WHERE  EXISTS (SELECT 1
                            FROM   [$(schema)].session_lanes AS l
-                                  WITH (INDEX(ix_session_lanes_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                                  WITH (INDEX(ix_session_lanes_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                            WHERE  l.tag_key = t.tag_key
                              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
         END;
@@ -142,13 +142,13 @@ BEGIN
             SELECT TOP (1) @owner_id = o.owner_id, @owner_tag = t.tag_key
             FROM   @owners AS o
             INNER JOIN [$(schema)].sessions AS s
-                   WITH (INDEX(ix_sessions_owner), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                   WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                    ON  s.owner_id = o.owner_id
                   AND  s.locked_until_ms > @now_ms
             CROSS JOIN @tag_keys AS t
             WHERE  EXISTS (SELECT 1
                            FROM   [$(schema)].worker_queue AS q
-                                  WITH (INDEX(ix_worker_queue_ready), ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                                  WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                            WHERE  q.session_key = s.session_key
                              AND  q.tag_key = t.tag_key
                              AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms)

@@ -26,7 +26,8 @@ SELECT CAST(N'orchestrations' AS NVARCHAR(20)) AS queue,
             ELSE N'Ready' END AS state,
        CASE WHEN q.visible_at_ms BETWEEN 0 AND 253402300799999
                 THEN DATEADD(MILLISECOND, CAST(q.visible_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(q.visible_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS visible_at_utc,
-       CASE WHEN l.lock_token = q.lock_token THEN DATEADD(MILLISECOND, CAST(l.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(l.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS lease_until_utc,
+       CASE WHEN l.lock_token = q.lock_token AND l.not_before_ms BETWEEN 0 AND 253402300799999
+                THEN DATEADD(MILLISECOND, CAST(l.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(l.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS lease_until_utc,
        CASE WHEN l.lock_token = q.lock_token THEN LOWER(RIGHT(CONVERT(NVARCHAR(36), q.lock_token), 12)) END AS worker_id,
        q.attempt_count,
        CAST(CASE WHEN NOT EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)
@@ -53,9 +54,11 @@ SELECT N'activities',
             WHEN w.lock_token IS NOT NULL THEN N'LeaseExpired'
             WHEN w.not_before_ms > c.now_ms THEN N'Delayed'
             ELSE N'Ready' END,
-       CASE WHEN w.lock_token IS NULL THEN DATEADD(MILLISECOND, CAST(w.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(w.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3))))
+       CASE WHEN w.lock_token IS NULL AND w.not_before_ms NOT BETWEEN 0 AND 253402300799999 THEN NULL
+            WHEN w.lock_token IS NULL THEN DATEADD(MILLISECOND, CAST(w.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(w.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3))))
             ELSE DATEADD(MILLISECOND, CAST(w.enqueued_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(w.enqueued_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END,
-       CASE WHEN w.lock_token IS NOT NULL THEN DATEADD(MILLISECOND, CAST(w.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(w.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END,
+       CASE WHEN w.lock_token IS NOT NULL AND w.not_before_ms BETWEEN 0 AND 253402300799999
+                THEN DATEADD(MILLISECOND, CAST(w.not_before_ms % 86400000 AS INT), DATEADD(DAY, CAST(w.not_before_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END,
        LOWER(RIGHT(CONVERT(NVARCHAR(36), w.lock_token), 12)),
        w.attempt_count,
        CAST(0 AS BIT)

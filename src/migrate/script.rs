@@ -59,6 +59,7 @@ pub fn install_script(schema: &SchemaName) -> String {
     ));
     script.comment("Needs the right to create schemas, tables, views, procedures and roles.");
     script.file(&source.begin);
+    script.file(&source.level);
     script.comment(&source.check.file);
     script.guarded(&check_text(schema, source));
 

@@ -41,6 +41,7 @@ pub(super) struct Source {
     pub(super) teardown: Script,
     /// What only the printed scripts need: how they begin, what they refuse, what they report.
     pub(super) begin: Script,
+    pub(super) level: Script,
     pub(super) check: Script,
     pub(super) report: Script,
     pub(super) release_order: i64,
@@ -71,6 +72,7 @@ impl Source {
             repeatable_checksum,
             teardown: script("teardown/drop_schema.sql"),
             begin: script("install/begin.sql"),
+            level: script("install/level.sql"),
             check: script("install/check.sql"),
             report: script("install/report.sql"),
             release_order: release_order(RELEASE),

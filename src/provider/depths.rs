@@ -38,7 +38,7 @@ impl Depths {
     /// How far back the next look goes.
     pub(super) fn next(&mut self) -> Duration {
         self.looks += 1;
-        let times = 1_u32 << self.looks.trailing_zeros().min(16);
+        let times = 1_u32 << self.looks.trailing_zeros().min(30);
         EVERY * 2 * times
     }
 }

@@ -215,7 +215,9 @@ async fn exported_script_refuses_a_compatibility_level_without_json() {
     let level = |level| server.controls().set_compatibility_level("master", level);
     level(120).expect("the level is set");
     let errors = run_until_end(&schema, &install_script(schema.name())).await;
-    assert_eq!(errors, [51095]);
+    // What follows is only parsed, and what names OPENJSON is refused even then.
+    assert_eq!(errors.first(), Some(&51095));
+    assert!(!errors[1..].contains(&51095), "{errors:?}");
     assert!(!schema.exists().await);
     level(150).expect("the level is set");
 }

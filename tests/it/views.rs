@@ -459,3 +459,48 @@ async fn finished_instances_are_purged_by_days() {
     let wrong = "EXEC [$(schema)].purge_instances @older_than_days = -1;";
     assert_eq!(schema.error(wrong).await, 51021);
 }
+
+/// A lease or a delay that ends beyond the last date there is has no date, and hides nothing else.
+#[tokio::test]
+async fn times_beyond_the_calendar_are_shown_as_none() {
+    let (_server, schema, provider) = on_own_server().await;
+    let message = provider.enqueue_for_orchestrator(start("i"), None);
+    message.await.expect("enqueue");
+    let activities = ["held", "delayed"].map(|_| {
+        let item = WorkItem::ActivityExecute {
+            instance: "i".into(),
+            execution_id: 1,
+            id: 1,
+            name: "Charge".into(),
+            input: String::new(),
+            session_id: None,
+            tag: None,
+        };
+        provider.enqueue_for_worker(item)
+    });
+    for activity in activities {
+        activity.await.expect("enqueue");
+    }
+    schema
+        .sql(
+            "UPDATE [$(schema)].worker_queue SET not_before_ms = 9000000000000000000;
+             UPDATE TOP (1) [$(schema)].worker_queue SET lock_token = NEWID();
+             UPDATE [$(schema)].instance_locks SET lock_token = 0x01, not_before_ms = 9000000000000000000;
+             UPDATE [$(schema)].orchestrator_queue SET lock_token = 0x01;",
+        )
+        .await;
+    for view in ["v_queue", "v_waiting", "v_workers", "v_queue_depth"] {
+        let shown = format!("SELECT COUNT(*) AS n FROM (SELECT * FROM [$(schema)].{view}) AS v;");
+        assert!(schema.number(&shown).await > 0, "{view}");
+    }
+    let queue = "SELECT CONCAT(queue, N' ', state, N' ', COALESCE(CONVERT(NVARCHAR(30), lease_until_utc), N'-')) \
+                 FROM [$(schema)].v_queue ORDER BY queue, state;";
+    assert_eq!(
+        lines(&schema, queue).await,
+        [
+            "activities Delayed -",
+            "activities Held -",
+            "orchestrations Held -"
+        ]
+    );
+}

@@ -9,7 +9,7 @@ use mssql_embedded::Trigger;
 
 use super::bench::{Bench, turn};
 use super::pairs::{enqueue_work, fetch, fetch_work, post, weighty, work};
-use super::paths::without_free;
+use super::paths::of_procedures;
 use crate::support::mutants;
 use crate::support::session::Session;
 use crate::support::setting::Setting;
@@ -301,7 +301,7 @@ async fn counts_wait_for_nobody() {
         }
         let is_open = bench.leaves_grain_open(spid);
         assert!(!is_open, "{setting:?}: the grain of a lock is left open");
-        let open = without_free(bench.controls.open_paths());
+        let open = of_procedures(bench.controls.open_paths());
         assert!(open.is_empty(), "{setting:?}: {open:#?}");
     }
 }

@@ -1,6 +1,7 @@
 //! What a server may do at the worst moment: fail after a commit, keep a row locked, lock a whole
 //! table, hand over a session with another isolation level.
 
+mod busy;
 mod lanes;
 
 use std::time::Duration;

@@ -93,3 +93,44 @@ async fn unusable_ids_in_lists_are_refused() {
     let rows = "SELECT (SELECT COUNT(*) FROM [$(schema)].worker_queue) + (SELECT COUNT(*) FROM [$(schema)].instance_locks) AS n;";
     assert_eq!(session.number(rows).await, 0);
 }
+
+/// Characters below the space sort before the end of a text, because the shorter one is filled up with spaces. Walks
+/// through ids must begin before them.
+#[tokio::test]
+async fn ids_that_begin_with_a_control_character_are_walked_to() {
+    let schema = TestSchema::new();
+    schema.provider().await;
+    let mut session = Session::open(&schema).await;
+    let mut exec = async |call: String| {
+        let text = format!("EXEC [$(schema)].{call};");
+        session.run(&text).await.expect("the call succeeds")
+    };
+    let fetch = || {
+        let token = uuid::Uuid::new_v4();
+        format!("fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = 60000")
+    };
+    let start = "@kind = N'StartOrchestration', @payload = N'x'";
+    exec(format!(
+        "enqueue_for_orchestrator @instance_id = N'\nparent', {start}"
+    ))
+    .await;
+    let turn = exec(fetch()).await;
+    let token: &str = turn[0][0].get("lock_token").expect("the parent's turn");
+    exec(format!(
+        r#"ack_orchestration_item @lock_token = N'{token}', @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1',
+           @orchestrator_items = N'[{{"ord":0,"instance_id":"\nchild","kind":"StartOrchestration","payload":"x"}}]'"#
+    ))
+    .await;
+    let child = exec(fetch()).await;
+    assert_eq!(child[0][0].get("instance_id"), Some("\nchild"));
+
+    let gone = exec("delete_instance @instance_id = N'\nparent', @force = 1".to_owned()).await;
+    assert_eq!(gone[0][0].get("instances_deleted"), Some(1_i64));
+
+    exec("enqueue_for_orchestrator @instance_id = N'\torphan', @kind = N'ExternalRaised', @payload = N'x'".to_owned()).await;
+    schema
+        .sql("UPDATE [$(schema)].orchestrator_queue SET visible_at_ms = 1 WHERE instance_id = N'\torphan';")
+        .await;
+    let purged = exec("purge_orphan_messages @older_than_ms = 1000".to_owned()).await;
+    assert_eq!(purged[0][0].get("messages_deleted"), Some(1_i64));
+}

@@ -1,0 +1,120 @@
+//! What somebody keeps locked is stepped over, and where it comes to lie when it is given back.
+
+use std::time::Duration;
+
+use super::{Bench, at_once, enqueue, fetch_turn, fetch_work, found, post, token};
+
+const NOW_MS: &str = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())";
+
+/// The oldest instance is locked and alone in its lane: those of other lanes are fetched all the same.
+#[tokio::test]
+async fn locked_head_of_a_lane_hides_no_other_lane() {
+    let bench = Bench::new().await;
+    bench.exec(&post("pinned")).await;
+    let turn = token(&bench.exec(&fetch_turn()).await);
+    let ack = format!(
+        "ack_orchestration_item @lock_token = N'{turn}', @execution_id = 1, @pinned_version = 1000000, @orchestration_name = N'o', @orchestration_version = N'1'"
+    );
+    bench.exec(&ack).await;
+    bench.exec(&post("pinned")).await;
+    bench.controls.advance(Duration::from_millis(10));
+    bench.exec(&post("new")).await;
+    let mut holder = bench.session().await;
+    holder
+        .run(
+            "BEGIN TRANSACTION; SELECT l.pinned_version FROM [$(schema)].instance_locks AS l
+             WITH (INDEX(pk_instance_locks), UPDLOCK) WHERE l.instance_id = N'pinned';",
+        )
+        .await
+        .expect("the row is locked");
+    let found = at_once(bench.exec(&fetch_turn())).await;
+    assert_eq!(found[0][0].get("instance_id"), Some("new"));
+    // With nothing else to do it is waited for.
+    let last = bench.spawn(&fetch_turn()).await;
+    bench.blocked(1).await;
+    holder.run("ROLLBACK;").await.unwrap();
+    let last = at_once(last).await.unwrap().expect("the row is free");
+    assert_eq!(last[0][0].get("instance_id"), Some("pinned"));
+}
+
+/// A lane that promises too much cannot be corrected while a turn holds it; work without a session is done meanwhile, and
+/// so is that of other sessions.
+#[tokio::test]
+async fn locked_lane_of_a_session_holds_up_no_other_work() {
+    for other in ["", "other"] {
+        let bench = Bench::new().await;
+        bench.exec(&enqueue("held")).await;
+        assert!(found(&bench.exec(&fetch_work("owner")).await));
+        bench
+            .schema
+            .sql("UPDATE [$(schema)].session_lanes SET not_before_ms = 0;")
+            .await;
+        let item = enqueue(other).replace(r#""session_id":"","#, "");
+        bench.exec(&item).await;
+        let mut holder = bench.session().await;
+        holder
+            .run(
+                "BEGIN TRANSACTION; SELECT l.not_before_ms FROM [$(schema)].session_lanes AS l
+                 WITH (INDEX(uq_session_lanes_key), UPDLOCK) WHERE l.session_key = N'[held]';",
+            )
+            .await
+            .expect("the lane is locked");
+        let worker = bench.spawn(&fetch_work("worker")).await;
+        if !other.is_empty() {
+            // Nothing is known yet when the lane is met, so it is waited for a moment.
+            bench.blocked(1).await;
+            bench.controls.advance(Duration::from_secs(1));
+        }
+        assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
+        holder.run("ROLLBACK;").await.unwrap();
+    }
+}
+
+/// Fetches look from where claims have got to. What comes back after a long time lies a second back and no more, so that
+/// the next look below finds it.
+#[tokio::test]
+async fn nothing_returns_to_an_old_place() {
+    let bench = Bench::new().await;
+    let back = |table: &str, key: &str| {
+        format!("SELECT {NOW_MS} - not_before_ms AS n FROM [$(schema)].{table} WHERE {key};")
+    };
+    let is_recent = async |table: &str, key: &str| {
+        let ms = bench.schema.number(&back(table, key)).await;
+        assert!((1_000..30_000).contains(&ms), "{table}: {ms} ms back");
+    };
+    let hour = Duration::from_hours(1);
+
+    // An activity that ran for long, with a session and without one.
+    for (session, key) in [("", "session_key = N''"), ("s", "session_key = N'[s]'")] {
+        let item = enqueue(session).replace(r#""session_id":"","#, "");
+        bench.exec(&item).await;
+        let fetch = fetch_work("w").replace("60000", "9000000");
+        let work = token(&bench.exec(&fetch).await);
+        bench.controls.advance(hour);
+        let abandon = format!("abandon_work_item @lock_token = N'{work}'");
+        bench.exec(&abandon).await;
+        is_recent("worker_queue", key).await;
+        bench
+            .schema
+            .sql("DELETE FROM [$(schema)].worker_queue;")
+            .await;
+    }
+
+    // A turn that was given back, and one that ends with messages that came an hour before.
+    bench.exec(&post("i")).await;
+    let long = || fetch_turn().replace("60000", "9000000");
+    let turn = token(&bench.exec(&long()).await);
+    bench.controls.advance(hour);
+    let abandon = format!("abandon_orchestration_item @lock_token = N'{turn}'");
+    bench.exec(&abandon).await;
+    is_recent("instance_locks", "instance_id = N'i'").await;
+    let turn = token(&bench.exec(&long()).await);
+    bench.exec(&post("i")).await;
+    bench.controls.advance(hour);
+    let ack = format!(
+        "ack_orchestration_item @lock_token = N'{turn}', @execution_id = 1, @orchestration_name = N'o', @orchestration_version = N'1'"
+    );
+    bench.exec(&ack).await;
+    is_recent("instance_locks", "instance_id = N'i'").await;
+    assert!(found(&bench.exec(&fetch_turn()).await));
+}
