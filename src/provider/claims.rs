@@ -295,7 +295,28 @@ fn note_orphans(queue: Queue, header: &Record) -> Result<(), CallError> {
 
 /// When the database expects the next work, on this process's clock.
 fn next_ready(header: &Record) -> Result<Option<Instant>, CallError> {
-    let millis = header.opt_count("next_ready_in_ms")?;
+    let millis = header.opt_int("next_ready_in_ms")?;
+    Ok(millis.map(|millis| after(ready_in(millis))))
+}
+
+/// How long to wait for work that is ready in so many milliseconds. What became ready while the server looked
+/// for it may be ready since a moment ago.
+fn ready_in(millis: i64) -> Duration {
+    let millis = u64::try_from(millis).unwrap_or(0);
     // A millisecond more, so that the query does not come too early by rounding.
-    Ok(millis.map(|millis| after(Duration::from_millis(millis.saturating_add(1)))))
+    Duration::from_millis(millis.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_became_ready_meanwhile_is_no_mistake() {
+        assert_eq!(ready_in(250), Duration::from_millis(251));
+        for millis in [0, -1, i64::MIN] {
+            assert_eq!(ready_in(millis), Duration::from_millis(1), "{millis}");
+        }
+        assert!(ready_in(i64::MAX) > Duration::from_secs(1));
+    }
 }
