@@ -22,7 +22,7 @@ use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
 use crate::pool::{Borrowed, Lane, Pool};
-use crate::retry::{Attempt, Retry};
+use crate::retry::{ATTEMPT_MIN, Attempt, Retry};
 use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
@@ -292,8 +292,8 @@ impl Database {
         }
     }
 
-    /// One request and its answer. The attempt's limit is for the connection, and then for the first
-    /// sign of an answer; what the server has begun to send may take as long as any command.
+    /// One request and its answer, within the limits of the attempt. A connection that took long to get has a moment
+    /// to answer all the same: less silence says nothing about it.
     async fn exchange(
         &self,
         call: &Call<'_>,
@@ -301,16 +301,25 @@ impl Database {
         attempt: Attempt,
     ) -> Result<ResultSets, CallError> {
         let full = self.options.command_timeout;
+        let begun = Instant::now();
         let mut borrowed = match attempt.limit {
             Some(limit) => self.pool.get(call.lane, limit).await,
             None => self.pool.get_alive(call.lane, attempt.after_silence).await,
         }?;
-        let limit = attempt.limit.map_or(full, |limit| limit.min(full));
-        let (asked_at, ends_at) = (Instant::now(), after(full));
+        let asked_at = Instant::now();
+        let ends_at = later(asked_at, full);
+        let first_by = attempt.limit.map_or(ends_at, |limit| {
+            let at_least = later(asked_at, ATTEMPT_MIN.min(limit));
+            later(begun, limit).max(at_least).min(ends_at)
+        });
+        let ends_at = match call.lane {
+            Lane::Settle => first_by,
+            Lane::Dispatch | Lane::Client => ends_at,
+        };
         let connection = borrowed.connection()?;
         connection.in_flight = true;
         let command = call.command(callee);
-        match quiet(ask(command, &mut connection.client, limit, ends_at)).await {
+        match quiet(ask(command, &mut connection.client, first_by, ends_at)).await {
             None => Err(borrowed.silent(asked_at)),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
@@ -332,7 +341,8 @@ impl Database {
         connection.in_flight = true;
         let callee = self.callees.get(call.procedure);
         let command = call.command(&callee);
-        match quiet(ask(command, &mut connection.client, limit, after(limit))).await {
+        let ends_at = after(limit);
+        match quiet(ask(command, &mut connection.client, ends_at, ends_at)).await {
             None => Err(CallError::Timeout { after: limit }),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
@@ -363,11 +373,11 @@ impl Database {
 }
 
 /// Sends a command and reads its answer; `None` when the first sign of an answer does not come
-/// within `limit`, or its end not by `ends_at`.
+/// by `first_by`, or its end not by `ends_at`.
 async fn ask(
     command: Command<'_>,
     client: &mut Client<Compat<TcpStream>>,
-    limit: Duration,
+    first_by: Instant,
     ends_at: Instant,
 ) -> Option<Result<Vec<Vec<Row>>, tiberius::error::Error>> {
     let begun = async {
@@ -375,7 +385,7 @@ async fn ask(
         let first = stream.try_next().await?;
         Ok((stream, first))
     };
-    match tokio::time::timeout(limit, begun).await.ok()? {
+    match tokio::time::timeout_at(first_by, begun).await.ok()? {
         Ok((stream, first)) => tokio::time::timeout_at(ends_at, collect(stream, first))
             .await
             .ok(),

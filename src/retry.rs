@@ -19,10 +19,10 @@ const HARMLESS: Duration = Duration::from_secs(10);
 /// The server's first chance to answer a quick question. An idle connection may have died without
 /// a word, and this is what it costs to find out.
 const FIRST_ANSWER: Duration = Duration::from_secs(3);
-/// No attempt for a lease is shorter, however little is left of it.
-const ATTEMPT_MIN: Duration = Duration::from_millis(500);
+/// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
+pub(crate) const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
-/// How long one attempt may take, from the search for a connection to the end of the answer.
+/// How long one attempt may take, from the search for a connection to the first sign of an answer; see [`Attempt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Patience {
     /// As long as any command may take.
@@ -42,7 +42,9 @@ enum Patience {
 /// What one attempt may expect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attempt {
-    /// How long it may take; `None` for as long as any command, on a connection that is alive.
+    /// How long it may take until the server begins to answer, the wait for a connection included. What
+    /// settles a lease, and is answered in a few bytes, must be over by then; the rest of a longer answer
+    /// may take as long as any command. `None` for as long as any command, on a connection that is alive.
     pub(crate) limit: Option<Duration>,
     /// The attempt before met with silence or with a broken connection, so that what other
     /// connections said a moment ago proves nothing.
