@@ -324,7 +324,7 @@ impl Database {
             Some(Ok(sets)) => {
                 connection.in_flight = false;
                 borrowed.heard();
-                Ok(ResultSets::new(call.procedure, sets))
+                Ok(ResultSets::new(call.procedure, asked_at, sets))
             }
             Some(Err(error)) => Err(self.failed(&mut borrowed, error, asked_at)),
         }
@@ -341,12 +341,12 @@ impl Database {
         connection.in_flight = true;
         let callee = self.callees.get(call.procedure);
         let command = call.command(&callee);
-        let ends_at = after(limit);
+        let (asked_at, ends_at) = (Instant::now(), after(limit));
         match quiet(ask(command, &mut connection.client, ends_at, ends_at)).await {
             None => Err(CallError::Timeout { after: limit }),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
-                Ok(ResultSets::new(call.procedure, sets))
+                Ok(ResultSets::new(call.procedure, asked_at, sets))
             }
             Some(Err(error)) => Err(CallError::from_driver(error, true)),
         }

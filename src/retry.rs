@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::CallError;
-use crate::time::{after, jittered};
+use crate::time::{after, jittered, later};
 
 /// First pause between two attempts.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);
@@ -32,7 +32,8 @@ enum Patience {
     /// The first attempt as long as a quick question needs, later ones as long as any command: on a
     /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
-    /// A quarter of the time that is left, then half of it, then all of it.
+    /// A quarter of the time that is left, then half of it, then all of it. When the lease is over as far as
+    /// we know and the call is repeated all the same, as long as any command: only the server knows more.
     Share,
     /// A quarter of the time that is left, then half of it, then as long as any command may take:
     /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
@@ -57,6 +58,8 @@ pub(crate) struct Retry {
     budget: Duration,
     unknown_outcome: bool,
     patience: Patience,
+    /// What an attempt of unknown outcome may have added to the lease, from its beginning on.
+    extension: Duration,
 }
 
 impl Retry {
@@ -67,6 +70,7 @@ impl Retry {
             budget,
             unknown_outcome: true,
             patience: Patience::Full,
+            extension: Duration::ZERO,
         }
     }
 
@@ -77,6 +81,7 @@ impl Retry {
             budget: SHORT,
             unknown_outcome: false,
             patience: Patience::Full,
+            extension: Duration::ZERO,
         }
     }
 
@@ -92,6 +97,7 @@ impl Retry {
             budget: SHORT,
             unknown_outcome: false,
             patience: Patience::Quick,
+            extension: Duration::ZERO,
         }
     }
 
@@ -102,6 +108,7 @@ impl Retry {
             budget: HARMLESS,
             unknown_outcome: true,
             patience: Patience::QuickThenFull,
+            extension: Duration::ZERO,
         }
     }
 
@@ -111,7 +118,18 @@ impl Retry {
             budget: left.max(ATTEMPT_MIN),
             unknown_outcome: true,
             patience: Patience::Share,
+            extension: Duration::ZERO,
         }
+    }
+
+    /// The same for a lease that an attempt may have extended by this much, although nobody heard of it. It is
+    /// repeated until the server says yes or no, or until no such extension can hold any more: whoever
+    /// gave up before could be told that the lease is over while the server still grants it.
+    ///
+    /// This has no end while the server takes requests and never answers. The lease may then hold as well
+    /// as not, and the caller's work goes on meanwhile; its ack will tell.
+    pub(crate) fn extending_by(self, extension: Duration) -> Self {
+        Self { extension, ..self }
     }
 
     /// For an ack or an abandon under a lease of which this much is left. A lost lease ends the
@@ -121,6 +139,7 @@ impl Retry {
             budget: left.max(SHORT),
             unknown_outcome: true,
             patience: Patience::ShareThenFull,
+            extension: Duration::ZERO,
         }
     }
 
@@ -139,12 +158,13 @@ impl Retry {
             Patience::Full => None,
             Patience::Quick => Some(FIRST_ANSWER),
             Patience::QuickThenFull => (attempts_before == 0).then_some(FIRST_ANSWER),
-            Patience::Share => Some(share.max(ATTEMPT_MIN)),
+            Patience::Share => (!left.is_zero()).then(|| share.max(ATTEMPT_MIN)),
             Patience::ShareThenFull => (attempts_before < 2).then_some(share.max(ATTEMPT_MIN)),
         }
     }
 
-    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every repetition before it comes.
+    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every
+    /// repetition before it comes.
     pub(crate) async fn run<T, F, Fut>(
         self,
         mut attempt: F,
@@ -154,11 +174,13 @@ impl Retry {
         F: FnMut(Attempt) -> Fut,
         Fut: Future<Output = Result<T, CallError>>,
     {
-        let deadline = after(self.budget);
+        let budget_ends_at = after(self.budget);
+        let mut deadline = budget_ends_at;
         let mut pause = PAUSE_FIRST;
         let mut after_silence = false;
         for attempts_before in 0.. {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let begun_at = Instant::now();
+            let left = budget_ends_at.saturating_duration_since(begun_at);
             let next = Attempt {
                 limit: self.limit(attempts_before, left),
                 after_silence,
@@ -167,6 +189,9 @@ impl Retry {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
+            if !error.is_undone() {
+                deadline = deadline.max(later(begun_at, self.extension));
+            }
             let wait = jittered(pause);
             if !self.allows(&error) || Instant::now() + wait >= deadline {
                 return Err(error);
@@ -268,6 +293,55 @@ mod tests {
         assert_eq!(limits[0], Some(SECOND * 5 / 4));
         assert!(limits.len() >= 3, "{limits:?}");
         assert!(took <= 5 * SECOND + ATTEMPT_MIN, "{took:?}");
+    }
+
+    /// An attempt that nobody answered may have extended the lease: giving up at the end of the old one
+    /// would throw an activity's result away while the server still grants the lease.
+    #[tokio::test(start_paused = true)]
+    async fn renewal_goes_on_while_an_unanswered_attempt_may_have_extended_the_lease() {
+        let start = Instant::now();
+        let count = Cell::new(0);
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let renewed = retry.run(
+            |attempt| {
+                count.set(count.get() + 1);
+                let is_answered = count.get() == 5;
+                async move {
+                    let after = attempt.limit.unwrap_or(10 * SECOND);
+                    tokio::time::sleep(after).await;
+                    let silence = CallError::Timeout { after };
+                    if is_answered { Ok(()) } else { Err(silence) }
+                }
+            },
+            |_, _| {},
+        );
+        assert_eq!(renewed.await, Ok(()));
+        assert!(start.elapsed() > 10 * SECOND, "{:?}", start.elapsed());
+    }
+
+    /// Once nothing more can be in doubt, failures that changed nothing end it.
+    #[tokio::test(start_paused = true)]
+    async fn renewal_ends_with_the_last_extension_that_may_hold() {
+        let start = Instant::now();
+        let count = Cell::new(0);
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let renewed: Result<(), _> = retry
+            .run(
+                |_| {
+                    count.set(count.get() + 1);
+                    let error = if count.get() == 1 { cut() } else { deadlock() };
+                    async move { Err(error) }
+                },
+                |_, _| {},
+            )
+            .await;
+        assert_eq!(renewed, Err(deadlock()));
+        let took = start.elapsed();
+        assert!(took > 25 * SECOND && took <= 30 * SECOND, "{took:?}");
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let start = Instant::now();
+        assert!(attempts(retry, deadlock).await > 3);
+        assert!(start.elapsed() <= 5 * SECOND, "nothing was in doubt");
     }
 
     #[tokio::test(start_paused = true)]

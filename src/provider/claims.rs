@@ -145,7 +145,6 @@ impl Claims {
         call: Call<'static>,
         ticket: Ticket,
     ) -> Result<Polled<Claimed>, CallError> {
-        let asked_at = Instant::now();
         let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
         let mut rest = self.database.execute(&call).await?;
@@ -158,7 +157,7 @@ impl Claims {
         let token = header.text("lock_token")?.to_owned();
         let instance_id = header.opt_text("instance_id")?.unwrap_or_default();
         self.leases
-            .begin(&token, queue, instance_id, asked_at, lease);
+            .begin(&token, queue, instance_id, rest.asked_at(), lease);
         let claim = Claim {
             claims: self.clone(),
             queue,
@@ -200,10 +199,12 @@ impl Claims {
         Retry::settlement(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
     }
 
-    /// How a renewal of this token is repeated: for as long as the lease lasts. Giving up early
-    /// would cancel an activity, and lose its result, over a failure that may be gone in a moment.
-    pub(super) fn renewal(&self, token: &str) -> Retry {
-        Retry::renewal(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
+    /// How a renewal of this token is repeated: for as long as the lease lasts, or may last because of an
+    /// attempt that nobody answered. Giving up early would cancel an activity, and lose its result, over a
+    /// failure that may be gone in a moment.
+    pub(super) fn renewal(&self, token: &str, extend_for: Duration) -> Retry {
+        let left = self.leases.left(token).unwrap_or(UNKNOWN_LEASE);
+        Retry::renewal(left).extending_by(extend_for)
     }
 
     /// Runs the call that gives an item back to its queue.
@@ -255,11 +256,10 @@ impl Claims {
         extend_for: Duration,
         call: &Call<'_>,
     ) -> Result<(), CallError> {
-        // A repetition extends the lease from a later moment; the first is the safe one.
-        let asked_at = Instant::now();
-        let result = self.database.execute(call).await;
-        result.inspect_err(|error| self.note_loss(call, token, error))?;
-        self.leases.extend(token, asked_at, extend_for);
+        let answer = self.database.execute(call).await;
+        let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
+        // Counted from the attempt that was answered: the server extended the lease then or later.
+        self.leases.extend(token, answer.asked_at(), extend_for);
         Ok(())
     }
 

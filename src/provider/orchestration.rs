@@ -330,7 +330,7 @@ pub(super) async fn renew(
 ) -> Result<(), CallError> {
     let call = Call::settle(
         "renew_orchestration_item_lock",
-        provider.claims.renewal(token),
+        provider.claims.renewal(token, extend_for),
     )
     .text("@lock_token", token)
     .millis("@extend_ms", extend_for);
