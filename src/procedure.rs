@@ -22,7 +22,7 @@ use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
 use crate::pool::{Borrowed, Lane, Pool};
-use crate::retry::{ATTEMPT_MIN, Attempt, Retry};
+use crate::retry::{Attempt, Retry};
 use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
@@ -292,8 +292,7 @@ impl Database {
         }
     }
 
-    /// One request and its answer, within the limits of the attempt. A connection that took long to get has a moment
-    /// to answer all the same: less silence says nothing about it.
+    /// One request and its answer, within the limits of the attempt.
     async fn exchange(
         &self,
         call: &Call<'_>,
@@ -307,14 +306,10 @@ impl Database {
             None => self.pool.get_alive(call.lane, attempt.after_silence).await,
         }?;
         let asked_at = Instant::now();
-        let ends_at = later(asked_at, full);
-        let first_by = attempt.limit.map_or(ends_at, |limit| {
-            let at_least = later(asked_at, ATTEMPT_MIN.min(limit));
-            later(begun, limit).max(at_least).min(ends_at)
-        });
+        let first_by = attempt.first_by(begun, asked_at, full);
         let ends_at = match call.lane {
             Lane::Settle => first_by,
-            Lane::Dispatch | Lane::Client => ends_at,
+            Lane::Dispatch | Lane::Client => later(asked_at, full),
         };
         let connection = borrowed.connection()?;
         connection.in_flight = true;

@@ -20,7 +20,7 @@ const HARMLESS: Duration = Duration::from_secs(10);
 /// a word, and this is what it costs to find out.
 const FIRST_ANSWER: Duration = Duration::from_secs(3);
 /// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
-pub(crate) const ATTEMPT_MIN: Duration = Duration::from_millis(500);
+const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
 /// How long one attempt may take, from the search for a connection to the first sign of an answer; see [`Attempt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,24 @@ pub(crate) struct Attempt {
     /// settles a lease, and is answered in a few bytes, must be over by then; the rest of a longer answer
     /// may take as long as any command. `None` for as long as any command, on a connection that is alive.
     pub(crate) limit: Option<Duration>,
+    /// What is left at least for the answer, however long the connection took.
+    answer_min: Duration,
     /// The attempt before met with silence or with a broken connection, so that what other
     /// connections said a moment ago proves nothing.
     pub(crate) after_silence: bool,
+}
+
+impl Attempt {
+    /// By when the server must have begun to answer, in an attempt that began at one moment and got its
+    /// connection at the other. A connection that took long to get has a moment to answer all the same: less
+    /// silence says nothing about it. No command takes longer than `full`.
+    pub(crate) fn first_by(self, begun: Instant, asked_at: Instant, full: Duration) -> Instant {
+        let ends_at = later(asked_at, full);
+        self.limit.map_or(ends_at, |limit| {
+            let at_least = later(asked_at, self.answer_min.min(limit));
+            later(begun, limit).max(at_least).min(ends_at)
+        })
+    }
 }
 
 /// How long, and after which failures, a call is repeated.
@@ -163,6 +178,15 @@ impl Retry {
         }
     }
 
+    /// A connection of a busy pool may come late; the server, busy as well then, still has half of the time
+    /// of a quick question. Where a lease runs out meanwhile, it has to make do with less.
+    fn answer_min(self) -> Duration {
+        match self.patience {
+            Patience::Share | Patience::ShareThenFull => ATTEMPT_MIN,
+            _ => FIRST_ANSWER / 2,
+        }
+    }
+
     /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every
     /// repetition before it comes.
     pub(crate) async fn run<T, F, Fut>(
@@ -183,6 +207,7 @@ impl Retry {
             let left = budget_ends_at.saturating_duration_since(begun_at);
             let next = Attempt {
                 limit: self.limit(attempts_before, left),
+                answer_min: self.answer_min(),
                 after_silence,
             };
             let error = match attempt(next).await {
@@ -265,6 +290,31 @@ mod tests {
     }
     fn duplicate() -> CallError {
         CallError::server(2627, 14, "Violation of PRIMARY KEY")
+    }
+
+    /// The wait for a connection is part of an attempt's limit.
+    #[tokio::test(start_paused = true)]
+    async fn attempt_has_one_limit_for_its_connection_and_its_answer() {
+        let begun = Instant::now();
+        let first_by = |limit, connected_after, full| {
+            let attempt = Attempt {
+                limit,
+                answer_min: ATTEMPT_MIN,
+                after_silence: false,
+            };
+            attempt.first_by(begun, begun + connected_after, full) - begun
+        };
+        let limit = Some(3 * SECOND);
+        assert_eq!(first_by(limit, SECOND / 10, 30 * SECOND), 3 * SECOND);
+        assert_eq!(first_by(limit, 2 * SECOND, 30 * SECOND), 3 * SECOND);
+        assert_eq!(
+            first_by(limit, 3 * SECOND, 30 * SECOND),
+            3 * SECOND + ATTEMPT_MIN
+        );
+        assert_eq!(first_by(limit, SECOND, SECOND), 2 * SECOND);
+        assert_eq!(first_by(None, 5 * SECOND, 30 * SECOND), 35 * SECOND);
+        let tiny = Some(SECOND / 10);
+        assert_eq!(first_by(tiny, SECOND, 30 * SECOND), SECOND * 11 / 10);
     }
 
     #[tokio::test(start_paused = true)]
