@@ -18,7 +18,7 @@ const SHORT: Duration = Duration::from_secs(3);
 const HARMLESS: Duration = Duration::from_secs(10);
 /// The server's first chance to answer a quick question. An idle connection may have died without
 /// a word, and this is what it costs to find out.
-const FIRST_ANSWER: Duration = Duration::from_secs(3);
+pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(3);
 /// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
 const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
@@ -29,6 +29,8 @@ enum Patience {
     Full,
     /// Every attempt as long as a quick question needs.
     Quick,
+    /// As long as a quick question needs for a connection that is alive, then as long as any command.
+    Alive,
     /// The first attempt as long as a quick question needs, later ones as long as any command: on a
     /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
@@ -49,6 +51,8 @@ pub(crate) struct Attempt {
     pub(crate) limit: Option<Duration>,
     /// What is left at least for the answer, however long the connection took.
     answer_min: Duration,
+    /// How long it may wait for a connection when there is no limit.
+    pub(crate) connection: Duration,
     /// The attempt before met with silence or with a broken connection, so that what other
     /// connections said a moment ago proves nothing.
     pub(crate) after_silence: bool,
@@ -106,13 +110,23 @@ impl Retry {
     }
 
     /// For a fetch: as [`Retry::when_undone`], but a connection that does not answer at once is
-    /// given up. If the claim was made all the same, it ends with its lease.
+    /// given up, so that the caller can take another. If the claim was made all the same, whoever reads on gives
+    /// it back, or it ends with its lease.
     pub(crate) const fn fetch() -> Self {
         Self {
             budget: SHORT,
             unknown_outcome: false,
             patience: Patience::Quick,
             extension: Duration::ZERO,
+        }
+    }
+
+    /// For a fetch from a server that may be slow: only the connection has to prove itself, and then the
+    /// server has its time.
+    pub(crate) const fn slow_fetch() -> Self {
+        Self {
+            patience: Patience::Alive,
+            ..Self::fetch()
         }
     }
 
@@ -170,7 +184,7 @@ impl Retry {
             _ => left,
         };
         match self.patience {
-            Patience::Full => None,
+            Patience::Full | Patience::Alive => None,
             Patience::Quick => Some(FIRST_ANSWER),
             Patience::QuickThenFull => (attempts_before == 0).then_some(FIRST_ANSWER),
             Patience::Share => (!left.is_zero()).then(|| share.max(ATTEMPT_MIN)),
@@ -201,13 +215,20 @@ impl Retry {
         let budget_ends_at = after(self.budget);
         let mut deadline = budget_ends_at;
         let mut pause = PAUSE_FIRST;
-        let mut after_silence = false;
+        let is_alive_first = self.patience == Patience::Alive;
+        let connection = if is_alive_first {
+            FIRST_ANSWER
+        } else {
+            Duration::MAX
+        };
+        let mut after_silence = is_alive_first;
         for attempts_before in 0.. {
             let begun_at = Instant::now();
             let left = budget_ends_at.saturating_duration_since(begun_at);
             let next = Attempt {
                 limit: self.limit(attempts_before, left),
                 answer_min: self.answer_min(),
+                connection,
                 after_silence,
             };
             let error = match attempt(next).await {
@@ -224,7 +245,7 @@ impl Retry {
             notice(&error, wait);
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
-            after_silence = !matches!(error, CallError::Server { .. });
+            after_silence = is_alive_first || !matches!(error, CallError::Server { .. });
         }
         Err(CallError::Data("a call was repeated too often".to_owned()))
     }
@@ -265,7 +286,11 @@ mod tests {
             .run(
                 |attempt| {
                     limits.borrow_mut().push(attempt.limit);
-                    assert_eq!(attempt.after_silence, limits.borrow().len() > 1);
+                    let is_proven = retry.patience == Patience::Alive;
+                    assert_eq!(
+                        attempt.after_silence,
+                        is_proven || limits.borrow().len() > 1
+                    );
                     async move {
                         let after = attempt.limit.unwrap_or(30 * SECOND);
                         tokio::time::sleep(after).await;
@@ -300,6 +325,7 @@ mod tests {
             let attempt = Attempt {
                 limit,
                 answer_min: ATTEMPT_MIN,
+                connection: Duration::MAX,
                 after_silence: false,
             };
             attempt.first_by(begun, begun + connected_after, full) - begun
@@ -406,6 +432,12 @@ mod tests {
     async fn read_gives_a_silent_connection_up_and_waits_for_a_busy_server() {
         let (limits, _) = silence(Retry::harmless()).await;
         assert_eq!(limits, [Some(FIRST_ANSWER), None]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fetch_gives_a_silent_connection_up_unless_the_server_is_known_to_be_slow() {
+        assert_eq!(silence(Retry::fetch()).await.0, [Some(FIRST_ANSWER)]);
+        assert_eq!(silence(Retry::slow_fetch()).await.0, [None]);
     }
 
     #[tokio::test(start_paused = true)]

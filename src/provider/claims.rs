@@ -16,11 +16,12 @@ use tracing::Instrument as _;
 
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
+use super::overtime::{Caller, Pace};
 use super::token::new_token;
 use super::under_way::{Ticket, UnderWay};
 use crate::error::CallError;
 use crate::observe::{Tally, events};
-use crate::procedure::{Call, Database, Record, ResultSets};
+use crate::procedure::{Call, Database, ReadOn, Record, ResultSets};
 use crate::retry::Retry;
 use crate::server_errors::says_lease_lost;
 use crate::time::after;
@@ -37,6 +38,7 @@ pub(crate) struct Claims {
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
     floors: Floors,
+    pub(super) pace: Pace,
     /// Fetches under way, and claims that are being given back.
     tasks: TaskTracker,
     under_way: Arc<UnderWay>,
@@ -95,6 +97,7 @@ impl Drop for Claim {
 impl Claims {
     pub(super) fn new(database: Arc<Database>, wakeups: Arc<Wakeups>) -> Arc<Self> {
         Arc::new(Self {
+            pace: Pace::new(database.options.pool_max),
             database,
             wakeups,
             leases: Leases::default(),
@@ -123,10 +126,11 @@ impl Claims {
         let tally = Tally::current();
         let ticket = self.under_way.begin();
         let task = async move {
-            let claim = claims.claim(queue, lease, &filter, call, ticket);
+            let caller = Caller::new(answer);
+            let read_on = |waited| caller.reads_on(&claims.pace, queue, waited);
+            let claim = claims.claim(queue, lease, &filter, call, ticket, &read_on);
             let claimed = Tally::scope(tally, claim).await;
-            // An answer that nobody waits for is dropped here, and with it the claim.
-            drop(answer.send(claimed));
+            caller.answer(claimed);
         };
         self.tasks.spawn(task.in_current_span());
         answered.await.unwrap_or_else(|_| {
@@ -144,10 +148,17 @@ impl Claims {
         filter: &str,
         call: Call<'static>,
         ticket: Ticket,
+        read_on: ReadOn<'_>,
     ) -> Result<Polled<Claimed>, CallError> {
         let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
-        let mut rest = self.database.execute(&call).await?;
+        let answer = self.database.execute_reading_on(&call, read_on).await;
+        let mut rest = answer.inspect_err(|error| {
+            if matches!(error, CallError::Timeout { .. }) {
+                self.pace.unanswered(queue);
+            }
+        })?;
+        self.pace.answered(queue, rest.asked_at().elapsed());
         let header = rest.row()?;
         note_orphans(queue, &header)?;
         self.floors.answered(queue, filter, &header)?;
@@ -267,12 +278,14 @@ impl Claims {
     pub(super) async fn close(&self) -> bool {
         let closing = async {
             self.tasks.close();
-            self.tasks.wait().await;
+            // A fetch whose server is slow must not keep what is held from being given back.
+            let _ = tokio::time::timeout(CLOSING / 2, self.tasks.wait()).await;
             let held = self.leases.take_all();
             let held = held
                 .iter()
                 .map(|(queue, token)| self.give_back(*queue, token));
             futures_util::future::join_all(held).await;
+            self.tasks.wait().await;
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }

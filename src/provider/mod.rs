@@ -11,6 +11,7 @@ mod leases;
 mod methods;
 mod orchestration;
 mod outage;
+mod overtime;
 mod polling;
 mod sessions;
 mod startup;

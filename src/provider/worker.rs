@@ -90,7 +90,7 @@ impl<'a> Query<'a> {
     }
 
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {
-        let mut call = Call::dispatch("fetch_work_item", Retry::fetch())
+        let mut call = Call::dispatch("fetch_work_item", provider.claims.pace.fetch(Queue::Work))
             .millis("@lock_timeout_ms", self.lock_timeout)
             .flag("@include_untagged", self.include_untagged)
             .flag("@any_tag", self.any_tag)

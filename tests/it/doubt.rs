@@ -1,4 +1,5 @@
-//! Renewals of which nobody knows what became of them: the results of activities are not lost.
+//! Servers that are slow, and renewals of which nobody knows what became of them: nothing is lost, and
+//! nothing counts as tried that never ran.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +7,13 @@ use duroxide::providers::{Provider, ProviderError, TagFilter, WorkItem};
 use duroxide_sql::MssqlProvider;
 
 use crate::support::database::TestSchema;
-use crate::support::items::{activity, completed, create, fetch, fetch_work};
+use crate::support::items::{activity, completed, create, fetch, fetch_work, start};
 use crate::support::proxy::{Fault, Proxy};
+use crate::support::wait;
 
 const DEADLOCK: Fault = Fault::Error(1205, 13);
+/// Longer than a fetch waits for the first sign of an answer.
+const SLOW: Duration = Duration::from_millis(3500);
 /// Longer than any of these tests.
 const LONG_LEASE: Duration = Duration::from_secs(120);
 
@@ -113,4 +117,64 @@ async fn ack_without_a_result_after_a_renewal_in_doubt_gives_the_activity_back()
     acked.await.unwrap();
     let (turn, _, _) = fetch(provider).await.expect("the result is there");
     assert_eq!(turn.messages.len(), 1);
+}
+
+/// An answer that comes after the caller was told to try again: what it claimed is given back, long
+/// before its lease ends, and the attempt does not count.
+#[tokio::test]
+async fn claim_that_comes_too_late_is_given_back() {
+    let setup = setup().await;
+    let provider = &setup.provider;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    setup
+        .proxy
+        .spoil("fetch_orchestration_item", Fault::Late(SLOW));
+    let begun = Instant::now();
+    let fetched = provider.fetch_orchestration_item(LONG_LEASE, Duration::ZERO, None);
+    assert!(fetched.await.unwrap_err().is_retryable());
+    assert!(begun.elapsed() < SLOW, "the caller does not wait so long");
+    let attempts = std::sync::atomic::AtomicU32::new(0);
+    wait::until("the turn came back", || async {
+        let fetched = fetch(provider).await;
+        let count = fetched.map_or(0, |(_, _, attempts)| attempts);
+        attempts.store(count, std::sync::atomic::Ordering::SeqCst);
+        count > 0
+    })
+    .await;
+    assert_eq!(attempts.into_inner(), 1);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{begun:?}");
+}
+
+/// A server that needs longer for every fetch than a silent connection is given: the first caller has to
+/// come back, and then everything is delivered, each item at its first attempt.
+#[tokio::test]
+async fn server_that_is_slow_at_every_fetch_delivers() {
+    let setup = setup().await;
+    for id in 2..5 {
+        let item = activity("order", id, "");
+        setup.provider.enqueue_for_worker(item).await.unwrap();
+    }
+    for _ in 0..20 {
+        setup.proxy.spoil("fetch_work_item", Fault::Late(SLOW));
+    }
+    let (mut failures, mut delivered) = (0, 0);
+    while delivered < 3 {
+        match setup.fetch_work(LONG_LEASE).await {
+            Ok(Some((_, token, attempts))) => {
+                assert_eq!(attempts, 1);
+                setup.provider.ack_work_item(&token, None).await.unwrap();
+                delivered += 1;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                assert!(error.is_retryable(), "{error}");
+                failures += 1;
+                assert!(failures < 3, "nothing is delivered: {error}");
+            }
+        }
+    }
+    assert_eq!(failures, 1);
 }
