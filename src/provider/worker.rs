@@ -185,7 +185,9 @@ pub(super) async fn ack(
         // orchestration may still wait for the result, for ever if the item were deleted now. It goes back
         // to its queue instead, to be run again, and the failure was not its own. If it was deleted
         // meanwhile, the caller hears what an ack would have said.
+        let instance_id = provider.claims.leases.instance_id(token);
         tracing::warn!(
+            instance_id = instance_id.as_deref(),
             "an activity was given up over a failed renewal, and goes back to its queue"
         );
         return abandon(provider, token, None, true).await;
