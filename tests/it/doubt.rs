@@ -178,3 +178,27 @@ async fn server_that_is_slow_at_every_fetch_delivers() {
     }
     assert_eq!(failures, 1);
 }
+
+/// A provider that is closed while an answer is overdue gives back what it holds, and does not wait for that
+/// answer for long.
+#[tokio::test]
+async fn closing_gives_leases_back_while_an_answer_is_overdue() {
+    let setup = setup().await;
+    let provider = &setup.provider;
+    provider
+        .enqueue_for_orchestrator(start("order"), None)
+        .await
+        .unwrap();
+    let held = provider.fetch_orchestration_item(LONG_LEASE, Duration::ZERO, None);
+    assert!(held.await.unwrap().is_some());
+    let overdue = Duration::from_secs(25);
+    setup.proxy.spoil("fetch_work_item", Fault::Late(overdue));
+    assert!(setup.fetch_work(LONG_LEASE).await.is_err());
+    let begun = Instant::now();
+    provider.close().await;
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    let other = setup.schema.provider().await;
+    let (_, _, attempts) = fetch(&other).await.expect("the turn was given back");
+    assert_eq!(attempts, 1);
+}
