@@ -1,6 +1,7 @@
 //! What a procedure answers: result sets, rows, and columns by name.
 
 use tiberius::{ColumnData, Row};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::error::CallError;
@@ -8,16 +9,23 @@ use crate::error::CallError;
 /// The answer to a call: its result sets in order.
 pub(crate) struct ResultSets {
     procedure: &'static str,
+    asked_at: Instant,
     sets: std::vec::IntoIter<Vec<Row>>,
 }
 
 impl ResultSets {
-    /// What `procedure` answered.
-    pub(crate) fn new(procedure: &'static str, sets: Vec<Vec<Row>>) -> Self {
+    /// What `procedure` answered to a request of that moment.
+    pub(crate) fn new(procedure: &'static str, asked_at: Instant, sets: Vec<Vec<Row>>) -> Self {
         Self {
             procedure,
+            asked_at,
             sets: sets.into_iter(),
         }
+    }
+
+    /// When the request that this answers was sent, of all attempts. A lease that it gave began then or later.
+    pub(crate) fn asked_at(&self) -> Instant {
+        self.asked_at
     }
 
     /// How many rows are left.

@@ -16,6 +16,8 @@ pub(crate) enum CallError {
         severity: u8,
         class: ErrorClass,
         message: String,
+        /// It answered a request, and not the login before it.
+        sent: bool,
     },
     /// The connection broke, or none could be made.
     Connection {
@@ -35,13 +37,15 @@ pub(crate) enum CallError {
 }
 
 impl CallError {
-    /// A server error made of its parts.
+    /// A server error made of its parts, in answer to a request.
+    #[cfg(test)]
     pub(crate) fn server(number: u32, severity: u8, message: impl Into<String>) -> Self {
         Self::Server {
             number,
             severity,
             class: classify(number, severity),
             message: message.into(),
+            sent: true,
         }
     }
 
@@ -49,9 +53,13 @@ impl CallError {
     pub(crate) fn from_driver(error: tiberius::error::Error, sent: bool) -> Self {
         use tiberius::error::Error as Driver;
         match error {
-            Driver::Server(token) => {
-                Self::server(token.code(), token.class(), token.message().to_owned())
-            }
+            Driver::Server(token) => Self::Server {
+                number: token.code(),
+                severity: token.class(),
+                class: classify(token.code(), token.class()),
+                message: token.message().to_owned(),
+                sent,
+            },
             Driver::Io { message, .. } => Self::Connection {
                 reason: message,
                 sent,
@@ -135,9 +143,11 @@ impl CallError {
     ///
     /// Every procedure runs with XACT_ABORT in one transaction, so an ordinary error has rolled
     /// it back. The service errors of Azure (40000 and up) and fatal ones may also strike after
-    /// the commit.
+    /// the commit; but a login that meets them, as every one does during a failover, was followed by no
+    /// request.
     pub(crate) fn is_undone(&self) -> bool {
         match self {
+            Self::Server { sent: false, .. } => true,
             Self::Server {
                 number, severity, ..
             } => *severity < SEVERITY_FATAL && !(40_000..50_000).contains(number),
@@ -280,5 +290,19 @@ mod tests {
             }
             .is_undone()
         );
+    }
+
+    /// During a failover every login gets one of Azure's service errors. No request was sent, so any call
+    /// may be repeated.
+    #[test]
+    fn refused_logins_leave_nothing_in_doubt() {
+        for (number, severity) in [(40_613, 17), (40_197, 17), (40_501, 20), (49_918, 16)] {
+            let mut error = CallError::server(number, severity, "moving");
+            assert!(error.is_retryable() && !error.is_undone(), "{number}");
+            if let CallError::Server { sent, .. } = &mut error {
+                *sent = false;
+            }
+            assert!(error.is_retryable() && error.is_undone(), "{number}");
+        }
     }
 }

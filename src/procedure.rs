@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt as _;
 use tiberius::{Client, ColumnData, Command, CommandItem, CommandStream, Row};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::compat::Compat;
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -166,6 +166,10 @@ impl<'a> tiberius::IntoSql<'a> for Parameter<'a> {
     }
 }
 
+/// Asked when the limit of a request is over and the server has not begun to answer, and told how long that
+/// took: whether to read on, for as long as any command may take.
+pub(crate) type ReadOn<'a> = &'a (dyn Fn(Duration) -> bool + Send + Sync);
+
 /// The database as the rest of the crate sees it: procedures of one schema.
 pub(crate) struct Database {
     pub(crate) options: Arc<Options>,
@@ -188,6 +192,15 @@ impl Database {
 
     /// Sends the call, repeating it as its policy allows, and reads the whole answer.
     pub(crate) async fn execute(&self, call: &Call<'_>) -> Result<ResultSets, CallError> {
+        self.execute_reading_on(call, &|_| false).await
+    }
+
+    /// The same for a call whose answer matters even when it comes after its limit.
+    pub(crate) async fn execute_reading_on(
+        &self,
+        call: &Call<'_>,
+        read_on: ReadOn<'_>,
+    ) -> Result<ResultSets, CallError> {
         let procedure = call.procedure;
         let callee = self.callees.get(procedure);
         let span = tracing::debug_span!(
@@ -206,9 +219,10 @@ impl Database {
             retries += 1;
             events::retry(procedure, self.schema_name(), retries, wait, error);
         };
-        let work = call
-            .retry
-            .run(|attempt| self.execute_once(call, &callee, attempt), notice);
+        let work = call.retry.run(
+            |attempt| self.execute_once(call, &callee, attempt, read_on),
+            notice,
+        );
         let result = work.instrument(span.clone()).await;
         let rows = result.as_ref().map_or(0, ResultSets::rows);
         let took = begun.elapsed();
@@ -243,7 +257,7 @@ impl Database {
             let stream = connection.client.simple_query("SELECT 1 AS one;").await?;
             stream.into_results().await
         };
-        match tokio::time::timeout_at(later(begun, limit), quiet(exchange)).await {
+        match timeout_at(later(begun, limit), quiet(exchange)).await {
             Err(_) => Err(borrowed.silent(asked_at)),
             Ok(Ok(_)) => {
                 connection.in_flight = false;
@@ -280,8 +294,9 @@ impl Database {
         call: &Call<'_>,
         callee: &Callee,
         attempt: Attempt,
+        read_on: ReadOn<'_>,
     ) -> Result<ResultSets, CallError> {
-        let result = self.exchange(call, callee, attempt).await;
+        let result = self.exchange(call, callee, attempt, read_on).await;
         match call.lane {
             Lane::Dispatch | Lane::Client => result,
             Lane::Settle => result.map_err(|error| {
@@ -292,30 +307,44 @@ impl Database {
         }
     }
 
-    /// One request and its answer. The attempt's limit is for the connection, and then for the first
-    /// sign of an answer; what the server has begun to send may take as long as any command.
+    /// One request and its answer, within the limits of the attempt.
     async fn exchange(
         &self,
         call: &Call<'_>,
         callee: &Callee,
         attempt: Attempt,
+        read_on: ReadOn<'_>,
     ) -> Result<ResultSets, CallError> {
         let full = self.options.command_timeout;
+        let begun = Instant::now();
         let mut borrowed = match attempt.limit {
             Some(limit) => self.pool.get(call.lane, limit).await,
-            None => self.pool.get_alive(call.lane, attempt.after_silence).await,
+            None => {
+                let (limit, after_silence) = (attempt.connection, attempt.after_silence);
+                self.pool.get_alive(call.lane, limit, after_silence).await
+            }
         }?;
-        let limit = attempt.limit.map_or(full, |limit| limit.min(full));
-        let (asked_at, ends_at) = (Instant::now(), after(full));
+        let asked_at = Instant::now();
+        let first_by = attempt.first_by(begun, asked_at, full);
+        let ends_at = match call.lane {
+            Lane::Settle => first_by,
+            Lane::Dispatch | Lane::Client => later(asked_at, full),
+        };
         let connection = borrowed.connection()?;
         connection.in_flight = true;
         let command = call.command(callee);
-        match quiet(ask(command, &mut connection.client, limit, ends_at)).await {
+        let read_on = || {
+            // Whoever asks next must not meet with the same silence.
+            self.pool.distrust_silent(asked_at);
+            read_on(asked_at.elapsed())
+        };
+        let client = &mut connection.client;
+        match quiet(ask(command, client, first_by, ends_at, read_on)).await {
             None => Err(borrowed.silent(asked_at)),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
                 borrowed.heard();
-                Ok(ResultSets::new(call.procedure, sets))
+                Ok(ResultSets::new(call.procedure, asked_at, sets))
             }
             Some(Err(error)) => Err(self.failed(&mut borrowed, error, asked_at)),
         }
@@ -332,11 +361,13 @@ impl Database {
         connection.in_flight = true;
         let callee = self.callees.get(call.procedure);
         let command = call.command(&callee);
-        match quiet(ask(command, &mut connection.client, limit, after(limit))).await {
+        let (asked_at, ends_at) = (Instant::now(), after(limit));
+        let client = &mut connection.client;
+        match quiet(ask(command, client, ends_at, ends_at, || false)).await {
             None => Err(CallError::Timeout { after: limit }),
             Some(Ok(sets)) => {
                 connection.in_flight = false;
-                Ok(ResultSets::new(call.procedure, sets))
+                Ok(ResultSets::new(call.procedure, asked_at, sets))
             }
             Some(Err(error)) => Err(CallError::from_driver(error, true)),
         }
@@ -363,22 +394,26 @@ impl Database {
 }
 
 /// Sends a command and reads its answer; `None` when the first sign of an answer does not come
-/// within `limit`, or its end not by `ends_at`.
+/// by `first_by`, unless `read_on` then says to wait for it, or its end not by `ends_at`.
 async fn ask(
     command: Command<'_>,
     client: &mut Client<Compat<TcpStream>>,
-    limit: Duration,
+    first_by: Instant,
     ends_at: Instant,
+    read_on: impl FnOnce() -> bool,
 ) -> Option<Result<Vec<Vec<Row>>, tiberius::error::Error>> {
-    let begun = async {
+    let mut begun = std::pin::pin!(async {
         let mut stream = command.exec(client).await?;
         let first = stream.try_next().await?;
         Ok((stream, first))
+    });
+    let begun = match timeout_at(first_by, begun.as_mut()).await {
+        Ok(begun) => begun,
+        Err(_) if read_on() => timeout_at(ends_at, begun).await.ok()?,
+        Err(_) => return None,
     };
-    match tokio::time::timeout(limit, begun).await.ok()? {
-        Ok((stream, first)) => tokio::time::timeout_at(ends_at, collect(stream, first))
-            .await
-            .ok(),
+    match begun {
+        Ok((stream, first)) => timeout_at(ends_at, collect(stream, first)).await.ok(),
         Err(error) => Some(Err(error)),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::CallError;
-use crate::time::{after, jittered};
+use crate::time::{after, jittered, later};
 
 /// First pause between two attempts.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);
@@ -18,21 +18,24 @@ const SHORT: Duration = Duration::from_secs(3);
 const HARMLESS: Duration = Duration::from_secs(10);
 /// The server's first chance to answer a quick question. An idle connection may have died without
 /// a word, and this is what it costs to find out.
-const FIRST_ANSWER: Duration = Duration::from_secs(3);
-/// No attempt for a lease is shorter, however little is left of it.
+pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(3);
+/// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
 const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
-/// How long one attempt may take, from the search for a connection to the end of the answer.
+/// How long one attempt may take, from the search for a connection to the first sign of an answer; see [`Attempt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Patience {
     /// As long as any command may take.
     Full,
     /// Every attempt as long as a quick question needs.
     Quick,
+    /// As long as a quick question needs for a connection that is alive, then as long as any command.
+    Alive,
     /// The first attempt as long as a quick question needs, later ones as long as any command: on a
     /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
-    /// A quarter of the time that is left, then half of it, then all of it.
+    /// A quarter of the time that is left, then half of it, then all of it. When the lease is over as far as
+    /// we know and the call is repeated all the same, as long as any command: only the server knows more.
     Share,
     /// A quarter of the time that is left, then half of it, then as long as any command may take:
     /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
@@ -42,11 +45,30 @@ enum Patience {
 /// What one attempt may expect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attempt {
-    /// How long it may take; `None` for as long as any command, on a connection that is alive.
+    /// How long it may take until the server begins to answer, the wait for a connection included. What
+    /// settles a lease, and is answered in a few bytes, must be over by then; the rest of a longer answer
+    /// may take as long as any command. `None` for as long as any command, on a connection that is alive.
     pub(crate) limit: Option<Duration>,
+    /// What is left at least for the answer, however long the connection took.
+    answer_min: Duration,
+    /// How long it may wait for a connection when there is no limit.
+    pub(crate) connection: Duration,
     /// The attempt before met with silence or with a broken connection, so that what other
     /// connections said a moment ago proves nothing.
     pub(crate) after_silence: bool,
+}
+
+impl Attempt {
+    /// By when the server must have begun to answer, in an attempt that began at one moment and got its
+    /// connection at the other. A connection that took long to get has a moment to answer all the same: less
+    /// silence says nothing about it. No command takes longer than `full`.
+    pub(crate) fn first_by(self, begun: Instant, asked_at: Instant, full: Duration) -> Instant {
+        let ends_at = later(asked_at, full);
+        self.limit.map_or(ends_at, |limit| {
+            let at_least = later(asked_at, self.answer_min.min(limit));
+            later(begun, limit).max(at_least).min(ends_at)
+        })
+    }
 }
 
 /// How long, and after which failures, a call is repeated.
@@ -55,6 +77,8 @@ pub(crate) struct Retry {
     budget: Duration,
     unknown_outcome: bool,
     patience: Patience,
+    /// What an attempt of unknown outcome may have added to the lease, from its beginning on.
+    extension: Duration,
 }
 
 impl Retry {
@@ -65,6 +89,7 @@ impl Retry {
             budget,
             unknown_outcome: true,
             patience: Patience::Full,
+            extension: Duration::ZERO,
         }
     }
 
@@ -75,6 +100,7 @@ impl Retry {
             budget: SHORT,
             unknown_outcome: false,
             patience: Patience::Full,
+            extension: Duration::ZERO,
         }
     }
 
@@ -84,12 +110,23 @@ impl Retry {
     }
 
     /// For a fetch: as [`Retry::when_undone`], but a connection that does not answer at once is
-    /// given up. If the claim was made all the same, it ends with its lease.
+    /// given up, so that the caller can take another. If the claim was made all the same, whoever reads on gives
+    /// it back, or it ends with its lease.
     pub(crate) const fn fetch() -> Self {
         Self {
             budget: SHORT,
             unknown_outcome: false,
             patience: Patience::Quick,
+            extension: Duration::ZERO,
+        }
+    }
+
+    /// For a fetch from a server that may be slow: only the connection has to prove itself, and then the
+    /// server has its time.
+    pub(crate) const fn slow_fetch() -> Self {
+        Self {
+            patience: Patience::Alive,
+            ..Self::fetch()
         }
     }
 
@@ -100,6 +137,7 @@ impl Retry {
             budget: HARMLESS,
             unknown_outcome: true,
             patience: Patience::QuickThenFull,
+            extension: Duration::ZERO,
         }
     }
 
@@ -109,7 +147,18 @@ impl Retry {
             budget: left.max(ATTEMPT_MIN),
             unknown_outcome: true,
             patience: Patience::Share,
+            extension: Duration::ZERO,
         }
+    }
+
+    /// The same for a lease that an attempt may have extended by this much, although nobody heard of it. It is
+    /// repeated until the server says yes or no, or until no such extension can hold any more: whoever
+    /// gave up before could be told that the lease is over while the server still grants it.
+    ///
+    /// This has no end while the server takes requests and never answers. The lease may then hold as well
+    /// as not, and the caller's work goes on meanwhile; its ack will tell.
+    pub(crate) fn extending_by(self, extension: Duration) -> Self {
+        Self { extension, ..self }
     }
 
     /// For an ack or an abandon under a lease of which this much is left. A lost lease ends the
@@ -119,6 +168,7 @@ impl Retry {
             budget: left.max(SHORT),
             unknown_outcome: true,
             patience: Patience::ShareThenFull,
+            extension: Duration::ZERO,
         }
     }
 
@@ -134,15 +184,25 @@ impl Retry {
             _ => left,
         };
         match self.patience {
-            Patience::Full => None,
+            Patience::Full | Patience::Alive => None,
             Patience::Quick => Some(FIRST_ANSWER),
             Patience::QuickThenFull => (attempts_before == 0).then_some(FIRST_ANSWER),
-            Patience::Share => Some(share.max(ATTEMPT_MIN)),
+            Patience::Share => (!left.is_zero()).then(|| share.max(ATTEMPT_MIN)),
             Patience::ShareThenFull => (attempts_before < 2).then_some(share.max(ATTEMPT_MIN)),
         }
     }
 
-    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every repetition before it comes.
+    /// A connection of a busy pool may come late; the server, busy as well then, still has half of the time
+    /// of a quick question. Where a lease runs out meanwhile, it has to make do with less.
+    fn answer_min(self) -> Duration {
+        match self.patience {
+            Patience::Share | Patience::ShareThenFull => ATTEMPT_MIN,
+            _ => FIRST_ANSWER / 2,
+        }
+    }
+
+    /// Runs `attempt` until it succeeds, fails for good, or the budget is spent. `notice` is told of every
+    /// repetition before it comes.
     pub(crate) async fn run<T, F, Fut>(
         self,
         mut attempt: F,
@@ -152,19 +212,32 @@ impl Retry {
         F: FnMut(Attempt) -> Fut,
         Fut: Future<Output = Result<T, CallError>>,
     {
-        let deadline = after(self.budget);
+        let budget_ends_at = after(self.budget);
+        let mut deadline = budget_ends_at;
         let mut pause = PAUSE_FIRST;
-        let mut after_silence = false;
+        let is_alive_first = self.patience == Patience::Alive;
+        let connection = if is_alive_first {
+            FIRST_ANSWER
+        } else {
+            Duration::MAX
+        };
+        let mut after_silence = is_alive_first;
         for attempts_before in 0.. {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let begun_at = Instant::now();
+            let left = budget_ends_at.saturating_duration_since(begun_at);
             let next = Attempt {
                 limit: self.limit(attempts_before, left),
+                answer_min: self.answer_min(),
+                connection,
                 after_silence,
             };
             let error = match attempt(next).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
+            if !error.is_undone() {
+                deadline = deadline.max(later(begun_at, self.extension));
+            }
             let wait = jittered(pause);
             if !self.allows(&error) || Instant::now() + wait >= deadline {
                 return Err(error);
@@ -172,7 +245,7 @@ impl Retry {
             notice(&error, wait);
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
-            after_silence = !matches!(error, CallError::Server { .. });
+            after_silence = is_alive_first || !matches!(error, CallError::Server { .. });
         }
         Err(CallError::Data("a call was repeated too often".to_owned()))
     }
@@ -213,7 +286,11 @@ mod tests {
             .run(
                 |attempt| {
                     limits.borrow_mut().push(attempt.limit);
-                    assert_eq!(attempt.after_silence, limits.borrow().len() > 1);
+                    let is_proven = retry.patience == Patience::Alive;
+                    assert_eq!(
+                        attempt.after_silence,
+                        is_proven || limits.borrow().len() > 1
+                    );
                     async move {
                         let after = attempt.limit.unwrap_or(30 * SECOND);
                         tokio::time::sleep(after).await;
@@ -238,6 +315,32 @@ mod tests {
     }
     fn duplicate() -> CallError {
         CallError::server(2627, 14, "Violation of PRIMARY KEY")
+    }
+
+    /// The wait for a connection is part of an attempt's limit.
+    #[tokio::test(start_paused = true)]
+    async fn attempt_has_one_limit_for_its_connection_and_its_answer() {
+        let begun = Instant::now();
+        let first_by = |limit, connected_after, full| {
+            let attempt = Attempt {
+                limit,
+                answer_min: ATTEMPT_MIN,
+                connection: Duration::MAX,
+                after_silence: false,
+            };
+            attempt.first_by(begun, begun + connected_after, full) - begun
+        };
+        let limit = Some(3 * SECOND);
+        assert_eq!(first_by(limit, SECOND / 10, 30 * SECOND), 3 * SECOND);
+        assert_eq!(first_by(limit, 2 * SECOND, 30 * SECOND), 3 * SECOND);
+        assert_eq!(
+            first_by(limit, 3 * SECOND, 30 * SECOND),
+            3 * SECOND + ATTEMPT_MIN
+        );
+        assert_eq!(first_by(limit, SECOND, SECOND), 2 * SECOND);
+        assert_eq!(first_by(None, 5 * SECOND, 30 * SECOND), 35 * SECOND);
+        let tiny = Some(SECOND / 10);
+        assert_eq!(first_by(tiny, SECOND, 30 * SECOND), SECOND * 11 / 10);
     }
 
     #[tokio::test(start_paused = true)]
@@ -268,6 +371,55 @@ mod tests {
         assert!(took <= 5 * SECOND + ATTEMPT_MIN, "{took:?}");
     }
 
+    /// An attempt that nobody answered may have extended the lease: giving up at the end of the old one
+    /// would throw an activity's result away while the server still grants the lease.
+    #[tokio::test(start_paused = true)]
+    async fn renewal_goes_on_while_an_unanswered_attempt_may_have_extended_the_lease() {
+        let start = Instant::now();
+        let count = Cell::new(0);
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let renewed = retry.run(
+            |attempt| {
+                count.set(count.get() + 1);
+                let is_answered = count.get() == 5;
+                async move {
+                    let after = attempt.limit.unwrap_or(10 * SECOND);
+                    tokio::time::sleep(after).await;
+                    let silence = CallError::Timeout { after };
+                    if is_answered { Ok(()) } else { Err(silence) }
+                }
+            },
+            |_, _| {},
+        );
+        assert_eq!(renewed.await, Ok(()));
+        assert!(start.elapsed() > 10 * SECOND, "{:?}", start.elapsed());
+    }
+
+    /// Once nothing more can be in doubt, failures that changed nothing end it.
+    #[tokio::test(start_paused = true)]
+    async fn renewal_ends_with_the_last_extension_that_may_hold() {
+        let start = Instant::now();
+        let count = Cell::new(0);
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let renewed: Result<(), _> = retry
+            .run(
+                |_| {
+                    count.set(count.get() + 1);
+                    let error = if count.get() == 1 { cut() } else { deadlock() };
+                    async move { Err(error) }
+                },
+                |_, _| {},
+            )
+            .await;
+        assert_eq!(renewed, Err(deadlock()));
+        let took = start.elapsed();
+        assert!(took > 25 * SECOND && took <= 30 * SECOND, "{took:?}");
+        let retry = Retry::renewal(5 * SECOND).extending_by(30 * SECOND);
+        let start = Instant::now();
+        assert!(attempts(retry, deadlock).await > 3);
+        assert!(start.elapsed() <= 5 * SECOND, "nothing was in doubt");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn ack_changes_its_connection_twice_and_then_trusts_the_server() {
         let (limits, _) = silence(Retry::settlement(20 * SECOND)).await;
@@ -280,6 +432,12 @@ mod tests {
     async fn read_gives_a_silent_connection_up_and_waits_for_a_busy_server() {
         let (limits, _) = silence(Retry::harmless()).await;
         assert_eq!(limits, [Some(FIRST_ANSWER), None]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fetch_gives_a_silent_connection_up_unless_the_server_is_known_to_be_slow() {
+        assert_eq!(silence(Retry::fetch()).await.0, [Some(FIRST_ANSWER)]);
+        assert_eq!(silence(Retry::slow_fetch()).await.0, [None]);
     }
 
     #[tokio::test(start_paused = true)]

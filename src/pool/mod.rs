@@ -110,10 +110,11 @@ impl Pool {
     pub(crate) async fn get_alive(
         &self,
         lane: Lane,
+        limit: Duration,
         after_silence: bool,
     ) -> Result<Borrowed, CallError> {
         for _ in 0..PROBES_MAX {
-            let mut borrowed = self.get(lane, Duration::MAX).await?;
+            let mut borrowed = self.get(lane, limit).await?;
             if borrowed.is_alive(after_silence) || borrowed.answers().await {
                 return Ok(borrowed);
             }
@@ -122,6 +123,12 @@ impl Pool {
             reason: format!("timeout: {PROBES_MAX} connections in turn gave no sign of life"),
             sent: false,
         })
+    }
+
+    /// As [`Borrowed::silent`], for a request of that moment that somebody still waits for.
+    pub(crate) fn distrust_silent(&self, asked_at: Instant) {
+        let dropped = self.shared.idle().distrust_silent(asked_at);
+        self.shared.close(dropped);
     }
 
     /// Opens a connection that is the caller's own. It has no place among the others, and never

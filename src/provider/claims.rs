@@ -16,11 +16,12 @@ use tracing::Instrument as _;
 
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
+use super::overtime::{Caller, Pace};
 use super::token::new_token;
 use super::under_way::{Ticket, UnderWay};
 use crate::error::CallError;
 use crate::observe::{Tally, events};
-use crate::procedure::{Call, Database, Record, ResultSets};
+use crate::procedure::{Call, Database, ReadOn, Record, ResultSets};
 use crate::retry::Retry;
 use crate::server_errors::says_lease_lost;
 use crate::time::after;
@@ -37,6 +38,7 @@ pub(crate) struct Claims {
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
     floors: Floors,
+    pub(super) pace: Pace,
     /// Fetches under way, and claims that are being given back.
     tasks: TaskTracker,
     under_way: Arc<UnderWay>,
@@ -95,6 +97,7 @@ impl Drop for Claim {
 impl Claims {
     pub(super) fn new(database: Arc<Database>, wakeups: Arc<Wakeups>) -> Arc<Self> {
         Arc::new(Self {
+            pace: Pace::new(database.options.pool_max),
             database,
             wakeups,
             leases: Leases::default(),
@@ -123,10 +126,11 @@ impl Claims {
         let tally = Tally::current();
         let ticket = self.under_way.begin();
         let task = async move {
-            let claim = claims.claim(queue, lease, &filter, call, ticket);
+            let caller = Caller::new(answer);
+            let read_on = |waited| caller.reads_on(&claims.pace, queue, waited);
+            let claim = claims.claim(queue, lease, &filter, call, ticket, &read_on);
             let claimed = Tally::scope(tally, claim).await;
-            // An answer that nobody waits for is dropped here, and with it the claim.
-            drop(answer.send(claimed));
+            caller.answer(claimed);
         };
         self.tasks.spawn(task.in_current_span());
         answered.await.unwrap_or_else(|_| {
@@ -144,11 +148,17 @@ impl Claims {
         filter: &str,
         call: Call<'static>,
         ticket: Ticket,
+        read_on: ReadOn<'_>,
     ) -> Result<Polled<Claimed>, CallError> {
-        let asked_at = Instant::now();
         let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
-        let mut rest = self.database.execute(&call).await?;
+        let answer = self.database.execute_reading_on(&call, read_on).await;
+        let mut rest = answer.inspect_err(|error| {
+            if matches!(error, CallError::Timeout { .. }) {
+                self.pace.unanswered(queue);
+            }
+        })?;
+        self.pace.answered(queue, rest.asked_at().elapsed());
         let header = rest.row()?;
         note_orphans(queue, &header)?;
         self.floors.answered(queue, filter, &header)?;
@@ -158,7 +168,7 @@ impl Claims {
         let token = header.text("lock_token")?.to_owned();
         let instance_id = header.opt_text("instance_id")?.unwrap_or_default();
         self.leases
-            .begin(&token, queue, instance_id, asked_at, lease);
+            .begin(&token, queue, instance_id, rest.asked_at(), lease);
         let claim = Claim {
             claims: self.clone(),
             queue,
@@ -200,10 +210,12 @@ impl Claims {
         Retry::settlement(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
     }
 
-    /// How a renewal of this token is repeated: for as long as the lease lasts. Giving up early
-    /// would cancel an activity, and lose its result, over a failure that may be gone in a moment.
-    pub(super) fn renewal(&self, token: &str) -> Retry {
-        Retry::renewal(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
+    /// How a renewal of this token is repeated: for as long as the lease lasts, or may last because of an
+    /// attempt that nobody answered. Giving up early would cancel an activity, and lose its result, over a
+    /// failure that may be gone in a moment.
+    pub(super) fn renewal(&self, token: &str, extend_for: Duration) -> Retry {
+        let left = self.leases.left(token).unwrap_or(UNKNOWN_LEASE);
+        Retry::renewal(left).extending_by(extend_for)
     }
 
     /// Runs the call that gives an item back to its queue.
@@ -255,11 +267,10 @@ impl Claims {
         extend_for: Duration,
         call: &Call<'_>,
     ) -> Result<(), CallError> {
-        // A repetition extends the lease from a later moment; the first is the safe one.
-        let asked_at = Instant::now();
-        let result = self.database.execute(call).await;
-        result.inspect_err(|error| self.note_loss(call, token, error))?;
-        self.leases.extend(token, asked_at, extend_for);
+        let answer = self.database.execute(call).await;
+        let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
+        // Counted from the attempt that was answered: the server extended the lease then or later.
+        self.leases.extend(token, answer.asked_at(), extend_for);
         Ok(())
     }
 
@@ -267,12 +278,14 @@ impl Claims {
     pub(super) async fn close(&self) -> bool {
         let closing = async {
             self.tasks.close();
-            self.tasks.wait().await;
+            // A fetch whose server is slow must not keep what is held from being given back.
+            let _ = tokio::time::timeout(CLOSING / 2, self.tasks.wait()).await;
             let held = self.leases.take_all();
             let held = held
                 .iter()
                 .map(|(queue, token)| self.give_back(*queue, token));
             futures_util::future::join_all(held).await;
+            self.tasks.wait().await;
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }
@@ -295,7 +308,28 @@ fn note_orphans(queue: Queue, header: &Record) -> Result<(), CallError> {
 
 /// When the database expects the next work, on this process's clock.
 fn next_ready(header: &Record) -> Result<Option<Instant>, CallError> {
-    let millis = header.opt_count("next_ready_in_ms")?;
+    let millis = header.opt_int("next_ready_in_ms")?;
+    Ok(millis.map(|millis| after(ready_in(millis))))
+}
+
+/// How long to wait for work that is ready in so many milliseconds. What became ready while the server looked
+/// for it may be ready since a moment ago.
+fn ready_in(millis: i64) -> Duration {
+    let millis = u64::try_from(millis).unwrap_or(0);
     // A millisecond more, so that the query does not come too early by rounding.
-    Ok(millis.map(|millis| after(Duration::from_millis(millis.saturating_add(1)))))
+    Duration::from_millis(millis.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_became_ready_meanwhile_is_no_mistake() {
+        assert_eq!(ready_in(250), Duration::from_millis(251));
+        for millis in [0, -1, i64::MIN] {
+            assert_eq!(ready_in(millis), Duration::from_millis(1), "{millis}");
+        }
+        assert!(ready_in(i64::MAX) > Duration::from_secs(1));
+    }
 }

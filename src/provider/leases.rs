@@ -20,7 +20,22 @@ struct Held {
     /// For those who look at spans and logs.
     instance_id: String,
     ends_at: Instant,
+    /// Set when a renewal failed and the server did not say that the lease is lost: until when that is remembered.
+    in_doubt_until: Option<Instant>,
 }
+
+impl Held {
+    /// Whether it still matters to anybody.
+    fn is_kept(&self, now: Instant) -> bool {
+        self.ends_at
+            .max(self.in_doubt_until.unwrap_or(self.ends_at))
+            > now
+    }
+}
+
+/// How long a failed renewal is remembered. The runtime settles the item after its grace period, which is seconds
+/// by default.
+const DOUBT: Duration = Duration::from_secs(60 * 60);
 
 /// Leases by lock token, from the fetch to the ack or abandon.
 #[derive(Default)]
@@ -44,11 +59,12 @@ impl Leases {
         let mut leases = self.lock();
         let now = Instant::now();
         // Leases that nobody settled end by themselves.
-        leases.retain(|_, held| held.ends_at > now);
+        leases.retain(|_, held| held.is_kept(now));
         let held = Held {
             queue,
             instance_id: instance_id.to_owned(),
             ends_at,
+            in_doubt_until: None,
         };
         leases.insert(token.to_owned(), held);
     }
@@ -57,7 +73,30 @@ impl Leases {
     pub(crate) fn extend(&self, token: &str, asked_at: Instant, length: Duration) {
         if let Some(held) = self.lock().get_mut(token) {
             held.ends_at = held.ends_at.max(later(asked_at, length));
+            held.in_doubt_until = None;
         }
+    }
+
+    /// The renewal of a work item failed, and nobody knows whether its lease is lost. Leases that are over may
+    /// have been forgotten meanwhile.
+    pub(crate) fn doubt(&self, token: &str) {
+        let now = Instant::now();
+        let mut leases = self.lock();
+        let held = leases.entry(token.to_owned()).or_insert_with(|| Held {
+            queue: Queue::Work,
+            instance_id: String::new(),
+            ends_at: now,
+            in_doubt_until: None,
+        });
+        held.in_doubt_until = Some(later(now, DOUBT));
+    }
+
+    /// Whether the last renewal of this lease left its state in doubt.
+    pub(crate) fn is_in_doubt(&self, token: &str) -> bool {
+        let leases = self.lock();
+        leases
+            .get(token)
+            .is_some_and(|held| held.in_doubt_until.is_some())
     }
 
     /// The item was acknowledged, given back or lost.
@@ -79,11 +118,11 @@ impl Leases {
         Some(held.ends_at.saturating_duration_since(now))
     }
 
-    /// Every lease that still holds.
+    /// Every lease that still holds, or may hold.
     pub(crate) fn take_all(&self) -> Vec<(Queue, String)> {
         let now = Instant::now();
         let leases = std::mem::take(&mut *self.lock());
-        let holding = leases.into_iter().filter(|(_, held)| held.ends_at > now);
+        let holding = leases.into_iter().filter(|(_, held)| held.is_kept(now));
         holding.map(|(token, held)| (held.queue, token)).collect()
     }
 }
@@ -112,6 +151,27 @@ mod tests {
         assert_eq!(leases.left("a"), Some(Duration::ZERO));
         leases.end("a");
         assert_eq!(leases.left("a"), None);
+    }
+
+    /// Other fetches forget leases that are over, but not what is in doubt.
+    #[tokio::test(start_paused = true)]
+    async fn doubt_is_remembered_beyond_the_lease() {
+        let leases = Leases::default();
+        leases.begin("a", Queue::Work, "order", Instant::now(), SECOND);
+        assert!(!leases.is_in_doubt("a"));
+        leases.doubt("a");
+        leases.doubt("forgotten");
+        tokio::time::advance(60 * SECOND).await;
+        leases.begin("b", Queue::Work, "", Instant::now(), SECOND);
+        assert!(leases.is_in_doubt("a") && leases.is_in_doubt("forgotten"));
+        assert_eq!(leases.left("a"), Some(Duration::ZERO));
+        leases.extend("a", Instant::now(), SECOND);
+        assert!(!leases.is_in_doubt("a"), "the server has answered");
+        assert_eq!(leases.take_all().len(), 3);
+        leases.doubt("a");
+        tokio::time::advance(DOUBT).await;
+        leases.begin("c", Queue::Work, "", Instant::now(), SECOND);
+        assert!(!leases.is_in_doubt("a"), "not for ever");
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use duroxide::providers::{
 };
 use duroxide::{Event, SystemStats};
 
+use super::leases::Queue;
 use super::{MssqlProvider, history, kv, orchestration, sessions, worker};
 use crate::observe::operation;
 
@@ -38,7 +39,7 @@ impl Provider for MssqlProvider {
         let work = orchestration::fetch(self, lock_timeout, poll_timeout, filter);
         let fetched = operation.run(work).await;
         operation.fetched_turn(&fetched);
-        fetched
+        self.outage.tell(Queue::Orchestrations, fetched)
     }
 
     async fn ack_orchestration_item(
@@ -160,7 +161,7 @@ impl Provider for MssqlProvider {
         let work = worker::fetch(self, lock_timeout, poll_timeout, session, tag_filter);
         let fetched = operation.run(work).await;
         operation.fetched_work(&fetched);
-        fetched
+        self.outage.tell(Queue::Work, fetched)
     }
 
     async fn ack_work_item(&self, token: &str, completion: Option<WorkItem>) -> Answer<()> {

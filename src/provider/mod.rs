@@ -10,6 +10,8 @@ mod kv;
 mod leases;
 mod methods;
 mod orchestration;
+mod outage;
+mod overtime;
 mod polling;
 mod sessions;
 mod startup;
@@ -35,6 +37,7 @@ use crate::procedure::Database;
 use crate::wakeup::{Repoll, Wakeups};
 use claims::Claims;
 pub use error::Error;
+use outage::Outage;
 use watcher::Watcher;
 
 /// Stores duroxide's orchestrations in a schema of a SQL Server or Azure SQL database.
@@ -58,6 +61,7 @@ pub struct MssqlProvider {
     pub(crate) wakeups: Arc<Wakeups>,
     pub(crate) histories: HistoryCache,
     watcher: Watcher,
+    outage: Outage,
 }
 
 impl MssqlProvider {
@@ -177,6 +181,7 @@ impl MssqlProvider {
             wakeups,
             histories,
             watcher: Watcher::new(),
+            outage: Outage::default(),
         })
     }
 

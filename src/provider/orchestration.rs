@@ -64,11 +64,14 @@ async fn poll(
     lock_timeout: Duration,
     versions: Option<(i64, i64)>,
 ) -> Result<Polled<Fetched>, CallError> {
-    let call = Call::dispatch("fetch_orchestration_item", Retry::fetch())
-        .millis("@lock_timeout_ms", lock_timeout)
-        .opt_int("@min_version", versions.map(|(min, _)| min))
-        .opt_int("@max_version", versions.map(|(_, max)| max))
-        .opt_guid("@process_id", provider.histories.process_id());
+    let call = Call::dispatch(
+        "fetch_orchestration_item",
+        provider.claims.pace.fetch(Queue::Orchestrations),
+    )
+    .millis("@lock_timeout_ms", lock_timeout)
+    .opt_int("@min_version", versions.map(|(min, _)| min))
+    .opt_int("@max_version", versions.map(|(_, max)| max))
+    .opt_guid("@process_id", provider.histories.process_id());
     let claims = &provider.claims;
     let claimed = match claims
         .fetch(
@@ -330,7 +333,7 @@ pub(super) async fn renew(
 ) -> Result<(), CallError> {
     let call = Call::settle(
         "renew_orchestration_item_lock",
-        provider.claims.renewal(token),
+        provider.claims.renewal(token, extend_for),
     )
     .text("@lock_token", token)
     .millis("@extend_ms", extend_for);

@@ -13,6 +13,7 @@ use crate::error::CallError;
 use crate::history_cache::{Sent, Whole};
 use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
+use crate::server_errors::says_lease_lost;
 
 /// The name of an activity that cannot be read.
 const UNREADABLE: &str = "duroxide-sql: unreadable activity";
@@ -89,7 +90,7 @@ impl<'a> Query<'a> {
     }
 
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {
-        let mut call = Call::dispatch("fetch_work_item", Retry::fetch())
+        let mut call = Call::dispatch("fetch_work_item", provider.claims.pace.fetch(Queue::Work))
             .millis("@lock_timeout_ms", self.lock_timeout)
             .flag("@include_untagged", self.include_untagged)
             .flag("@any_tag", self.any_tag)
@@ -177,6 +178,20 @@ pub(super) async fn ack(
     token: &str,
     completion: Option<&WorkItem>,
 ) -> Result<(), CallError> {
+    if completion.is_none() && provider.claims.leases.is_in_doubt(token) {
+        // The runtime cancels an activity whenever its renewal fails, for whatever reason, and then acknowledges
+        // it without a result: it takes the orchestration for ended. Whoever ends an orchestration deletes its
+        // activities, and a renewal is then told that the lease is lost. This one was told nothing, so the
+        // orchestration may still wait for the result, for ever if the item were deleted now. It goes back
+        // to its queue instead, to be run again, and the failure was not its own. If it was deleted
+        // meanwhile, the caller hears what an ack would have said.
+        let instance_id = provider.claims.leases.instance_id(token);
+        tracing::warn!(
+            instance_id = instance_id.as_deref(),
+            "an activity was given up over a failed renewal, and goes back to its queue"
+        );
+        return abandon(provider, token, None, true).await;
+    }
     let mut call =
         Call::settle("ack_work_item", provider.claims.settlement(token)).text("@lock_token", token);
     let message = completion.map(completed).transpose()?;
@@ -212,10 +227,16 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::settle("renew_work_item_lock", provider.claims.renewal(token))
+    let claims = &provider.claims;
+    let call = Call::settle("renew_work_item_lock", claims.renewal(token, extend_for))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);
-    provider.claims.renew(token, extend_for, &call).await
+    let renewed = claims.renew(token, extend_for, &call).await;
+    renewed.inspect_err(|error| {
+        if !error.number().is_some_and(says_lease_lost) {
+            claims.leases.doubt(token);
+        }
+    })
 }
 
 pub(super) async fn abandon(

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use duroxide::Client;
 use duroxide::OrchestrationContext;
-use duroxide::providers::{Provider, TagFilter};
+use duroxide::providers::{Provider, TagFilter, WorkItem};
 use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
 use duroxide_sql::MssqlProvider;
+use mssql_embedded::SqlError;
 
 use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{
@@ -224,6 +225,35 @@ async fn fetches_never_lose_an_item() {
         })
         .await;
     }
+}
+
+/// While a database of Azure moves, every login gets a service error. No request was sent, so an event, which
+/// must not be sent twice, is sent again.
+#[tokio::test]
+async fn event_survives_logins_that_are_refused_for_a_moment() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    let controls = server.controls();
+    let moving = SqlError::with(40613, 17, 1, "the database is not currently available");
+    controls.refuse_logins(Some(moving));
+    for spid in controls.sessions() {
+        controls.kill(spid);
+    }
+    let paid = WorkItem::ExternalRaised {
+        instance: "order".to_owned(),
+        name: "paid".to_owned(),
+        data: "7".to_owned(),
+    };
+    let (sent, ()) = tokio::join!(provider.enqueue_for_orchestrator(paid, None), async {
+        // Shorter than such a call is repeated, and longer than a login takes.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        controls.refuse_logins(None);
+    });
+    sent.unwrap();
+    let (turn, _, _) = fetch(&provider).await.expect("the event is there");
+    assert_eq!(turn.messages.len(), 1);
 }
 
 /// A thousand fetches, renewals, reads and acks dropped at as many moments: the next call is right

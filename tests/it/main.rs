@@ -9,6 +9,7 @@ mod conformance;
 mod connecting;
 mod costs;
 mod damage;
+mod doubt;
 mod durability;
 mod e2e;
 mod faults;

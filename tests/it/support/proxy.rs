@@ -30,6 +30,8 @@ pub enum Fault {
     SilentBefore,
     /// The server does the work; its answer is swallowed, and so is everything else.
     SilentAfter,
+    /// The server does the work; its answer comes so much later.
+    Late(Duration),
 }
 
 #[derive(Default)]
@@ -167,6 +169,8 @@ struct Line {
     cut_on_reply: AtomicBool,
     /// Swallow the server's answers.
     mute_on_reply: AtomicBool,
+    /// How long the server's next answer is held back.
+    late: Mutex<Duration>,
     /// Swallow everything.
     muted: Arc<AtomicBool>,
 }
@@ -220,8 +224,9 @@ async fn forward_replies(
             plan.reply_bytes += n as u64;
             plan.delay
         };
-        if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
+        let late = std::mem::take(&mut *line.late.lock().expect("nothing panics"));
+        if !(delay + late).is_zero() {
+            tokio::time::sleep(delay + late).await;
         }
         if line.is_muted() || line.mute_on_reply.load(Ordering::SeqCst) {
             // The client must not see that the server has hung up.
@@ -265,6 +270,7 @@ async fn forward_requests(
                     continue;
                 }
                 Some(Fault::SilentAfter) => line.mute_on_reply.store(true, Ordering::SeqCst),
+                Some(Fault::Late(late)) => *line.late.lock().expect("nothing panics") = late,
             }
         }
         is_first_packet = is_last_packet || !is_request;
