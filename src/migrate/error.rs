@@ -110,6 +110,8 @@ pub enum MigrateError {
         line: usize,
         /// What the server said.
         reason: String,
+        /// Whether it may pass: a timeout, a deadlock, a database that is moving.
+        is_retryable: bool,
     },
     /// The database could not be asked.
     #[error("schema {schema} could not be examined: {reason}")]
@@ -118,7 +120,30 @@ pub enum MigrateError {
         schema: String,
         /// What went wrong.
         reason: String,
+        /// Whether it may pass, as in [`MigrateError::Failed`].
+        is_retryable: bool,
     },
+}
+
+impl MigrateError {
+    /// Whether the same start may succeed later without anybody changing anything.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::LockTimeout { .. } => true,
+            Self::Failed { is_retryable, .. } | Self::Unreadable { is_retryable, .. } => {
+                *is_retryable
+            }
+            Self::NotInstalled { .. }
+            | Self::HalfInstalled { .. }
+            | Self::Behind { .. }
+            | Self::Ahead { .. }
+            | Self::Altered { .. }
+            | Self::Permission { .. }
+            | Self::NotGranted { .. }
+            | Self::CompatibilityLevel { .. } => false,
+        }
+    }
 }
 
 /// Permission denied on a statement, on creating something, on an object, or on a schema.
@@ -148,7 +173,11 @@ impl Failure {
         let (schema, reason) = (schema.quoted(), error.to_string());
         let error = match error.number() {
             Some(number) if DENIED.contains(&number) => MigrateError::NotGranted { schema, reason },
-            _ => MigrateError::Unreadable { schema, reason },
+            _ => MigrateError::Unreadable {
+                schema,
+                reason,
+                is_retryable: is_passing,
+            },
         };
         Self { error, is_passing }
     }
@@ -166,6 +195,7 @@ impl Failure {
                 file: file.to_owned(),
                 line,
                 reason,
+                is_retryable: is_passing,
             },
         };
         Self { error, is_passing }
@@ -179,5 +209,27 @@ impl Failure {
             },
             is_passing: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the start itself repeats, a supervisor may repeat too.
+    #[test]
+    fn passing_failures_are_retryable() {
+        let schema = SchemaName::new("orders").unwrap();
+        for (number, passes) in [(1205, true), (40613, true), (229, false), (208, false)] {
+            let error = CallError::server(number, 16, "x");
+            for failure in [
+                Failure::unreadable(&schema, &error),
+                Failure::at(&schema, "a.sql", 1, &error),
+            ] {
+                assert_eq!(failure.is_passing, passes, "{number}");
+                assert_eq!(failure.error.is_retryable(), passes, "{number}");
+            }
+        }
+        assert!(Failure::locked(&schema).error.is_retryable());
     }
 }

@@ -30,12 +30,12 @@ impl Error {
     }
 
     /// Whether the same call may succeed later without anybody changing anything: the server was not
-    /// there, or not ready, or another process was installing. A wrong setting or a schema of another release does not pass.
+    /// there, or not ready, or did not answer in time, or another process was installing. A wrong setting or a schema of another release does not pass.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Connect(error) => error.is_retryable(),
-            Self::Migrate(error) => matches!(error, MigrateError::LockTimeout { .. }),
+            Self::Migrate(error) => error.is_retryable(),
             Self::Options(_) => false,
         }
     }
