@@ -34,6 +34,8 @@ impl<'a> Binder<'a> {
                 ),
             ));
         }
+        // "OPENJSON (Transact-SQL)": the column value has the collation of the text that is read.
+        let read = json.ty.collation().unwrap_or(collation);
         let json = coerce(json, &text)?;
         let path = match path {
             Some(path) => {
@@ -44,7 +46,7 @@ impl<'a> Binder<'a> {
         };
         let (fields, columns) = match with {
             Some(with) => self.json_columns(with)?,
-            None => (None, default_columns(collation)),
+            None => (None, default_columns(read)),
         };
         let exposed = alias.map_or("", |a| a.name.as_str());
         let node = |base| Node::OpenJson {
