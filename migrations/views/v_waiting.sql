@@ -81,7 +81,7 @@ FROM
       AND  i.status = N'Running'
       AND  q.visible_at_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
     UNION ALL
-    SELECT n.parent_instance_id, p.current_execution_id, N'child', n.instance_id, NULL, NULL, N'child_running', NULL,
+    SELECT n.parent_instance_id, p.current_execution_id, N'child', n.instance_id COLLATE DATABASE_DEFAULT AS name, NULL, NULL, N'child_running', NULL,
            n.created_at_ms, NULL, NULL, NULL
     FROM   [$(schema)].instances AS n
     INNER JOIN [$(schema)].instances AS p
@@ -89,7 +89,7 @@ FROM
     WHERE  n.status = N'Running'
       AND  p.status = N'Running'
     UNION ALL
-    SELECT q.instance_id, NULL, N'start', q.kind, NULL, NULL, N'never_started', NULL, q.visible_at_ms, NULL,
+    SELECT q.instance_id, NULL, N'start', q.kind COLLATE DATABASE_DEFAULT, NULL, NULL, N'never_started', NULL, q.visible_at_ms, NULL,
            q.attempt_count, NULL
     FROM   [$(schema)].orchestrator_queue AS q
     WHERE  q.visible_at_ms <= DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
