@@ -14,7 +14,8 @@
 --   child_running      the child of that id has not finished
 --   never_started      messages for an instance that was never started
 -- attempt_count counts how often it was taken; the runtime gives up after ten and the instance fails
--- as poisoned. scheduled_by_event_id of an activity is the event of v_history that asked for it. since_utc of an event is the clock of the process that subscribed.
+-- as poisoned. name is a text in the database's collation: ids and kinds have another, and a server resolves no such conflict
+-- in a UNION ALL by itself (451). scheduled_by_event_id of an activity is the event of v_history that asked for it. since_utc of an event is the clock of the process that subscribed.
 CREATE OR ALTER VIEW [$(schema)].v_waiting
 AS
 SELECT x.instance_id, x.execution_id, x.waits_for, x.name, x.tag, x.duroxide_version, x.reason, x.worker_id,
@@ -81,7 +82,7 @@ FROM
       AND  i.status = N'Running'
       AND  q.visible_at_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
     UNION ALL
-    SELECT n.parent_instance_id, p.current_execution_id, N'child', n.instance_id COLLATE DATABASE_DEFAULT AS name, NULL, NULL, N'child_running', NULL,
+    SELECT n.parent_instance_id, p.current_execution_id, N'child', n.instance_id COLLATE DATABASE_DEFAULT, NULL, NULL, N'child_running', NULL,
            n.created_at_ms, NULL, NULL, NULL
     FROM   [$(schema)].instances AS n
     INNER JOIN [$(schema)].instances AS p
