@@ -69,8 +69,7 @@ impl TokenCache {
         };
         result
             .unwrap_or_else(|| {
-                // The request ended without an answer, with the runtime it ran on.
-                self.state().pending = None;
+                // The request ended without an answer: it panicked, or its runtime has gone.
                 Err(TokenError::passing("the token source was interrupted"))
             })
             .map(|token| token.secret)
@@ -93,9 +92,12 @@ impl TokenCache {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Joins the request under way, or begins one. It goes on when its caller goes away.
+    /// Joins the request under way, or begins one. It goes on when its caller goes away. One that
+    /// ended without an answer is under way no more.
     fn ask(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Answer> {
-        if let Some(pending) = &state.pending {
+        if let Some(pending) = &state.pending
+            && pending.has_changed().is_ok()
+        {
             return pending.clone();
         }
         let (sender, receiver) = watch::channel(None);
@@ -172,6 +174,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use tokio::sync::Semaphore;
 
+    /// The lifetime of a token that the source dies over.
+    const PANICS: u64 = u64::MAX;
+
     /// Answers as often as it was allowed to, with tokens of the lifetimes given.
     struct Scripted {
         lifetimes: Vec<Option<u64>>,
@@ -201,6 +206,10 @@ mod tests {
             self.allowed.acquire().await.unwrap().forget();
             let lifetime = self.lifetimes.get(call as usize).copied().flatten();
             let lifetime = lifetime.ok_or_else(|| TokenError::new("closed"))?;
+            assert_ne!(
+                lifetime, PANICS,
+                "the source panics, as the test wants it to"
+            );
             Ok(AccessToken {
                 secret: format!("secret-{call}"),
                 expires_at: SystemTime::now() + Duration::from_secs(lifetime),
@@ -281,6 +290,21 @@ mod tests {
         let error = cache.get().await.unwrap_err();
         assert!(error.is_passing(), "{error}");
         assert_eq!(source.calls(), 1);
+    }
+
+    /// A source that panicked is asked again, also by the refresh that nobody waits for.
+    #[tokio::test(start_paused = true)]
+    async fn source_that_panicked_is_asked_again() {
+        let (source, cache) = Scripted::cache(&[Some(PANICS), Some(240), Some(PANICS), Some(3600)]);
+        source.allowed.add_permits(3);
+        let error = cache.get().await.unwrap_err();
+        assert!(error.is_passing(), "{error}");
+        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        until(|| source.calls() == 4).await;
+        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        source.allowed.add_permits(1);
+        until(|| cache.state().pending.is_none()).await;
+        assert_eq!(cache.get().await.unwrap(), "secret-3");
     }
 
     #[tokio::test(start_paused = true)]

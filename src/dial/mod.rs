@@ -19,14 +19,19 @@ use race::Racer;
 
 /// Redirects that are followed before giving up. Azure's gateway needs one.
 const HOPS_MAX: u32 = 3;
-/// A dead peer is noticed by the kernel within about a minute.
+/// How long a connection is quiet before the kernel asks the peer for a sign of life. A dead one is
+/// noticed within about a minute: after this time, and the probes that follow.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How many probes in a row go unanswered before the connection counts as dead. The system's own
+/// number would be three times as many.
+const KEEPALIVE_PROBES: u32 = 3;
 
 /// One connection, and whether a request on it is unfinished.
 ///
 /// The flag is set before a request is sent and cleared when its whole answer was read. A
 /// caller that goes away in between leaves it set, and the pool then throws the connection
-/// away: the driver can neither cancel the request nor skip its answer.
+/// away: to cancel the request takes an answer of the server, who may be what the caller gave up on.
+/// Only the watcher, whose requests wait on the server on purpose, cancels them and clears the flag.
 pub(crate) struct Connection {
     /// Tells the connections of this process apart in what is logged.
     pub(crate) id: u64,
@@ -183,7 +188,8 @@ impl Dialer {
         tcp.set_nodelay(true)?;
         let keepalive = socket2::TcpKeepalive::new()
             .with_time(KEEPALIVE)
-            .with_interval(KEEPALIVE / 3);
+            .with_interval(KEEPALIVE / KEEPALIVE_PROBES)
+            .with_retries(KEEPALIVE_PROBES);
         socket2::SockRef::from(&tcp).set_tcp_keepalive(&keepalive)?;
         // Duplicating the handle keeps it non-blocking, as the runtime set it.
         let std_tcp = tcp.into_std()?;

@@ -22,6 +22,7 @@ use crate::dial::Connection;
 use crate::options::{MigrationPolicy, Options};
 use crate::schema_name::SchemaName;
 use session::Session;
+pub(crate) use source::Role;
 use source::{Script, Source, render};
 use state::Plan;
 

@@ -154,7 +154,7 @@ pub(super) fn checksum<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 
 /// What a role of a schema is for; its name is the schema's, cut to fit, plus an underscore and this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     /// Executes the procedures.
     Runtime,
     /// Reads the views without payloads.
@@ -170,7 +170,8 @@ impl Role {
         (Self::Inspector, "inspector"),
     ];
 
-    fn name(self, schema: &SchemaName) -> String {
+    /// Its name in the database.
+    pub(crate) fn name(self, schema: &SchemaName) -> String {
         let suffix = match self {
             Self::Runtime => "_runtime",
             Self::Observer => "_observer",

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use super::Operator;
 use crate::error::CallError;
+use crate::migrate::Role;
 use crate::options::Encrypt;
 use crate::procedure::Record;
+use crate::schema_name::SchemaName;
 
 /// A server, a database and a login, as they say it themselves.
 #[derive(Debug, Clone)]
@@ -48,7 +50,7 @@ pub(super) async fn read(operator: &Operator) -> Result<ServerFacts, CallError> 
     for _ in 0..ROUND_TRIPS {
         round_trip = round_trip.min(operator.round_trip().await?);
     }
-    let sets = operator.ask(&query(options.schema.as_str())).await?;
+    let sets = operator.ask(&query(&options.schema)).await?;
     let now_ms = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |elapsed| i64::try_from(elapsed.as_millis()).unwrap_or(0));
@@ -91,8 +93,13 @@ async fn delayed_durability(operator: &Operator) -> Option<String> {
     row.try_get::<&str, _>(0).ok()?.map(ToOwned::to_owned)
 }
 
-fn query(schema: &str) -> String {
-    let schema = schema.replace('\'', "''");
+fn query(schema: &SchemaName) -> String {
+    let member = |role: Role| {
+        let name = role.name(schema).replace('\'', "''");
+        format!("IS_ROLEMEMBER(N'{name}')")
+    };
+    let runtime = member(Role::Runtime);
+    let (observer, inspector) = (member(Role::Observer), member(Role::Inspector));
     let may = |permission: &str| {
         format!("HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'{permission}') = 1")
     };
@@ -110,10 +117,31 @@ fn query(schema: &str) -> String {
          CAST(d.compatibility_level AS INT) AS compatibility_level,\n\
          d.is_read_committed_snapshot_on AS snapshot_reads,\n\
          CASE WHEN {may_install} THEN 1 ELSE 0 END AS may_install,\n\
-         IS_ROLEMEMBER(N'{schema}_runtime') AS is_runtime,\n\
-         IS_ROLEMEMBER(N'{schema}_observer') AS is_observer,\n\
-         IS_ROLEMEMBER(N'{schema}_inspector') AS is_inspector,\n\
+         {runtime} AS is_runtime,\n\
+         {observer} AS is_observer,\n\
+         {inspector} AS is_inspector,\n\
          DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS server_ms\n\
          FROM sys.databases AS d WHERE d.name = DB_NAME();\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A role is asked for by the name that the installation gave it, which is cut to fit.
+    #[test]
+    fn roles_of_a_long_schema_name_are_asked_for_by_their_cut_names() {
+        let schema = SchemaName::new("it's".repeat(32)).expect("a name of 128 characters");
+        let query = query(&schema);
+        let cut = |length: usize| "it's".repeat(32)[..length].replace('\'', "''");
+        for role in [
+            cut(120) + "_runtime",
+            cut(119) + "_observer",
+            cut(118) + "_inspector",
+        ] {
+            let question = format!("IS_ROLEMEMBER(N'{role}')");
+            assert!(query.contains(&question), "{question}\n{query}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Who asks for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +126,34 @@ impl Place {
     }
 }
 
+/// Tells those who wait for a connection of their own to be opened that another has become free. One
+/// of each lane is told: whoever finds no place may not be the only one who waits, and what is not a
+/// place for a client may be one for an ack.
+#[derive(Default)]
+pub(super) struct Freed {
+    settle: Notify,
+    dispatch: Notify,
+    client: Notify,
+}
+
+impl Freed {
+    /// What callers of this lane wait for.
+    pub(super) fn of(&self, lane: Lane) -> &Notify {
+        match lane {
+            Lane::Settle => &self.settle,
+            Lane::Dispatch => &self.dispatch,
+            Lane::Client => &self.client,
+        }
+    }
+
+    /// A place is free, and maybe a connection. Only once they are: who is woken looks at once.
+    pub(super) fn tell(&self) {
+        for lane in [Lane::Settle, Lane::Dispatch, Lane::Client] {
+            self.of(lane).notify_one();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
@@ -149,6 +177,27 @@ mod tests {
             assert!(pool_max < 2 || shares.reserved >= 1, "{pool_max}");
             assert!(pool_max < 3 || shares.clients < shares.common, "{pool_max}");
         }
+    }
+
+    /// A client that is woken and finds no place does not keep the news from an ack behind it.
+    #[tokio::test]
+    async fn freed_connection_wakes_one_of_every_lane() {
+        let (lanes, freed) = (Lanes::new(4), Freed::default());
+        let taken = [
+            lanes.place(Lane::Client).await,
+            lanes.place(Lane::Dispatch).await,
+            lanes.place(Lane::Dispatch).await,
+        ];
+        let mut client = Box::pin(freed.of(Lane::Client).notified());
+        let mut settle = Box::pin(freed.of(Lane::Settle).notified());
+        assert!(client.as_mut().now_or_never().is_none());
+        assert!(settle.as_mut().now_or_never().is_none());
+        freed.tell();
+        assert!(client.now_or_never().is_some());
+        assert!(lanes.second_place(Lane::Client).is_none());
+        assert!(settle.now_or_never().is_some());
+        assert!(lanes.second_place(Lane::Settle).is_some());
+        drop(taken);
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::connect_error::DialError;
@@ -20,7 +20,7 @@ use crate::observe::events::{self, Closed};
 use crate::observe::{metrics, notice_after, quiet};
 use crate::options::Options;
 use idle::{Idle, Pooled, Visible as _};
-use lanes::Lanes;
+use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
 use live::Counts;
 pub(crate) use live::Live;
@@ -49,7 +49,7 @@ struct Shared {
     lanes: Lanes,
     idle: Mutex<Idle>,
     /// A connection came back; whoever waits for one to be opened may take it instead.
-    returned: Notify,
+    freed: Freed,
 }
 
 impl Pool {
@@ -61,7 +61,7 @@ impl Pool {
             counts: Counts::new(&options),
             lanes: Lanes::new(options.pool_max),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
-            returned: Notify::new(),
+            freed: Freed::default(),
             options,
         });
         shared.put(Pooled::new(Live::pooled(first, &shared.counts)));
@@ -206,7 +206,7 @@ impl Shared {
                 opened = &mut opened => {
                     return opened.unwrap_or_else(|_| Err(self.timed_out(Duration::ZERO)));
                 }
-                () = self.returned.notified() => {}
+                () = self.freed.of(lane).notified() => {}
             }
             if let Some(borrowed) = self.second_choice(lane) {
                 return Ok(borrowed);
@@ -227,7 +227,7 @@ impl Shared {
             pooled: Some(pooled),
             shared: self.clone(),
             is_new: false,
-            _place: place,
+            place: Some(place),
         }
     }
 
@@ -241,13 +241,19 @@ impl Shared {
         let (answer, receiver) = oneshot::channel();
         let shared = self.clone();
         tokio::spawn(async move {
-            let result = shared.dial().await;
-            let result = result.map(|opened| {
-                let live = Live::pooled(opened, &shared.counts);
-                let mut borrowed = shared.lend(Pooled::new(live), place);
-                borrowed.is_new = true;
-                borrowed
-            });
+            let result = match shared.dial().await {
+                Ok(opened) => {
+                    let live = Live::pooled(opened, &shared.counts);
+                    let mut borrowed = shared.lend(Pooled::new(live), place);
+                    borrowed.is_new = true;
+                    Ok(borrowed)
+                }
+                Err(error) => {
+                    drop(place);
+                    shared.freed.tell();
+                    Err(error)
+                }
+            };
             drop(answer.send(result));
         });
         receiver
@@ -287,8 +293,8 @@ pub(crate) struct Borrowed {
     shared: Arc<Shared>,
     /// It was opened for this caller.
     is_new: bool,
-    /// Goes last: whoever gets the place next finds the connection.
-    _place: Place,
+    /// Empty only while it is dropped.
+    place: Option<Place>,
 }
 
 impl Borrowed {
@@ -371,7 +377,10 @@ impl Drop for Borrowed {
             && !pooled.connection.in_flight
         {
             self.shared.put(pooled);
-            self.shared.returned.notify_one();
         }
+        // After the connection, because whoever gets the place next shall find it; and before anybody is
+        // told, who would find no place and sleep on.
+        drop(self.place.take());
+        self.shared.freed.tell();
     }
 }

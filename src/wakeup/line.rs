@@ -90,6 +90,8 @@ struct Group<I: Interest> {
     hint: Option<Instant>,
     /// When the latest query began that found nothing.
     empty_at: Option<Instant>,
+    /// The newest reason that there was no room for, see [`Group::give`].
+    unsaid_at: Option<Instant>,
     /// How often the members' waits were ended.
     endings: u64,
     repoll: Repoll,
@@ -115,6 +117,7 @@ impl<I: Interest> Group<I> {
             interval: repoll.min,
             hint: None,
             empty_at: None,
+            unsaid_at: None,
             endings: 0,
             repoll,
             quiet_since: None,
@@ -136,9 +139,20 @@ impl<I: Interest> Group<I> {
         }
     }
 
+    /// Keeps a reason for a member to ask.
+    ///
+    /// No more of them than there are members, which may all be busy for long while work is committed
+    /// without end: a member that has asked comes back and asks before it waits, so that more reasons
+    /// than members tell nothing new. The newest ones stay, because a query that found nothing answers
+    /// the older ones.
     fn give(&mut self, reason: Reason<I::Work>) {
         self.quiet_since = None;
         self.reasons.push(reason);
+        if self.reasons.len() > self.members.max(1) {
+            let oldest = (0..self.reasons.len()).min_by_key(|at| self.reasons[*at].since);
+            let unsaid = oldest.map(|at| self.reasons.remove(at).since);
+            self.unsaid_at = self.unsaid_at.max(unsaid);
+        }
         self.news.notify_one();
     }
 
@@ -292,7 +306,9 @@ impl<I: Interest> Place<'_, I> {
     /// commits meanwhile is a reason that somebody takes up. Work of other processes is found at the
     /// next interval, as if this fetch had been waiting for these few milliseconds already.
     pub(crate) fn is_answered(&self) -> bool {
-        let empty_at = self.group(|group| group.empty_at).flatten();
+        let answered =
+            |group: &mut Group<I>| group.empty_at.filter(|at| Some(*at) > group.unsaid_at);
+        let empty_at = self.group(answered).flatten();
         empty_at.is_some_and(|at| at.elapsed() < ANSWER_HOLDS)
     }
 

@@ -103,7 +103,7 @@ const STATES: &str = "SELECT CONCAT(instance_id, N' ', status, N' ', state, N' '
     ORDER BY instance_id;";
 
 const REASONS: &str = "SELECT CONCAT(instance_id, N' ', waits_for, N' ', COALESCE(name, N'-'), N' ', \
-    reason) FROM [$(schema)].v_waiting ORDER BY instance_id, waits_for;";
+    reason) COLLATE DATABASE_DEFAULT FROM [$(schema)].v_waiting ORDER BY instance_id, waits_for;";
 
 async fn on_own_server() -> (Server, TestSchema, MssqlProvider) {
     let server = own_server();

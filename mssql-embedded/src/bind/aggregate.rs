@@ -6,6 +6,7 @@ use crate::func::Aggregate;
 use crate::plan::{AggregateCall, Scalar, SortKey};
 use crate::value::DataType;
 
+use super::collate::{require_for, unsettled};
 use super::context::Binder;
 use super::errors;
 use super::expr::nested_aggregate;
@@ -81,7 +82,17 @@ impl<'a> Binder<'a> {
         }
         let mut args = Vec::with_capacity(call.args.len());
         let first = self.bind_expr(&call.args[0])?;
-        let coll = first.coll;
+        let coll = first.label();
+        if call.distinct {
+            require_for(coll, "DISTINCT", 11)?;
+        }
+        let compares = matches!(
+            function,
+            Aggregate::Min | Aggregate::Max | Aggregate::StringAgg
+        );
+        if compares && coll.conflict().is_some() {
+            return Err(unsettled(&function.name().to_ascii_lowercase()));
+        }
         let arg_ty = function.argument_type(&first.ty)?;
         args.push(coerce(first, &arg_ty)?);
         if let Some(separator) = call.args.get(1) {

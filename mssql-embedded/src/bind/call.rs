@@ -6,12 +6,13 @@ use crate::func::{Aggregate, Arg, Callable, OF_NEWID, lookup};
 use crate::plan::Scalar;
 use crate::value::{DataType, Value};
 
+use super::collate::{Meeting, arguments};
 use super::compare::compare;
 use super::context::Binder;
 use super::errors;
 use super::expr::common;
 use super::query::is_json;
-use super::typing::{Coercibility, Ex, coerce};
+use super::typing::{Ex, coerce};
 use super::window::is_window_only;
 
 impl<'a> Binder<'a> {
@@ -97,7 +98,8 @@ impl<'a> Binder<'a> {
     }
 
     /// Types a call and converts its arguments.
-    pub(super) fn call_function(&self, function: Callable, args: Vec<Ex>) -> SqlResult<Ex> {
+    pub(super) fn call_function(&self, function: Callable, mut args: Vec<Ex>) -> SqlResult<Ex> {
+        let (coll, collation) = arguments(function, &mut args)?;
         let known: Vec<Arg> = args
             .iter()
             .map(|ex| Arg {
@@ -109,13 +111,9 @@ impl<'a> Binder<'a> {
                 },
             })
             .collect();
-        let signature = function.bind(&known)?;
-        let coll = args
-            .iter()
-            .filter(|ex| ex.ty.is_string())
-            .map(|ex| ex.coll)
-            .max()
-            .unwrap_or(Coercibility::Default);
+        let mut signature = function.bind(&known)?;
+        let collation = collation.unwrap_or(self.ctx.database.collation);
+        signature.ret = signature.ret.with_collation(collation);
         let mut converted = Vec::with_capacity(args.len());
         for (ex, ty) in args.into_iter().zip(&signature.params) {
             converted.push(coerce(ex, ty)?);
@@ -155,7 +153,8 @@ impl<'a> Binder<'a> {
                  NULL constant.",
             ));
         }
-        let common = common(args, "COALESCE")?;
+        // SQL Server makes a CASE of it, and messages say so.
+        let common = common(args, Meeting::Joined("CASE"))?;
         // SQL Server calls the result nullable even if the last argument is not.
         Ok(Ex {
             expr: Scalar::Coalesce(common.values),
@@ -170,13 +169,13 @@ impl<'a> Binder<'a> {
         let Ok([first, second]) = <[Ex; 2]>::try_from(args) else {
             return Err(errors::argument_count("isnull", 2));
         };
-        let ty = if matches!(first.ty, DataType::Null) {
-            second.ty.clone()
+        // The second argument is converted to the first one's type, collation included.
+        let (ty, coll) = if matches!(first.ty, DataType::Null) {
+            (second.ty.clone(), second.coll)
         } else {
-            first.ty.clone()
+            (first.ty.clone(), first.coll)
         };
         let nullable = first.nullable && second.nullable;
-        let coll = first.coll.max(second.coll);
         let values = vec![coerce(first, &ty)?, coerce(second, &ty)?];
         Ok(Ex {
             expr: Scalar::Coalesce(values),

@@ -7,7 +7,8 @@ use crate::plan::{Cond, Scalar};
 use crate::value::precedence::common_type;
 use crate::value::{DataType, Value};
 
-use super::typing::{Ex, coerce, unify_collation};
+use super::collate::{Meeting, settle};
+use super::typing::{Ex, coerce};
 
 /// The word messages use for an operator.
 fn word(op: CompareOp) -> &'static str {
@@ -40,7 +41,7 @@ pub(super) fn operands(
 ) -> SqlResult<(Scalar, Scalar, DataType)> {
     yield_constant(&mut left, &right.ty);
     yield_constant(&mut right, &left.ty);
-    unify_collation(&mut left, &mut right, operation)?;
+    settle([&mut left, &mut right], Meeting::Compared(operation))?;
     let mut ty = common_type(&left.ty, &right.ty)?;
     if ty == DataType::Null {
         ty = DataType::Int;

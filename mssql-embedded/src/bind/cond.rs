@@ -5,11 +5,12 @@ use crate::error::SqlResult;
 use crate::plan::{Cond, Query};
 use crate::value::{DataType, Length};
 
+use super::collate::{Meeting, settle};
 use super::compare::{compare, operands};
 use super::context::Binder;
 use super::expr::{common, one_column};
 use super::query::QueryUse;
-use super::typing::{Ex, coerce, output_coercibility, unify_collation};
+use super::typing::{Coercibility, Ex, coerce};
 
 impl<'a> Binder<'a> {
     /// Binds a condition whose unknown counts as false: WHERE, ON, HAVING, IF, CASE WHEN.
@@ -140,7 +141,7 @@ impl<'a> Binder<'a> {
             let query = self.in_two_forms(|b| b.bind_nested(query, QueryUse::Member(left)))?;
             return Ok(Cond::Exists(Box::new(query)));
         }
-        self.quantified(CompareOp::Eq, false, left, plain)
+        Self::quantified(CompareOp::Eq, false, left, plain)
     }
 
     fn bind_quantified(
@@ -152,19 +153,18 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Cond> {
         self.allow_subquery()?;
         let query = self.bind_nested(query, QueryUse::Value)?;
-        self.quantified(op, all, left, query)
+        Self::quantified(op, all, left, query)
     }
 
-    fn quantified(&self, op: CompareOp, all: bool, left: Ex, mut query: Query) -> SqlResult<Cond> {
+    fn quantified(op: CompareOp, all: bool, left: Ex, mut query: Query) -> SqlResult<Cond> {
         if query.columns.len() != 1 {
             return Err(one_column());
         }
-        let strength = output_coercibility(&query, 0, self.ctx.database.collation);
         let ([column], Some(output)) = (query.columns.as_slice(), query.output.pop()) else {
             return Err(one_column());
         };
         let mut right = Ex::new(output, column.ty.clone(), column.nullable);
-        right.coll = strength;
+        right.coll = column.label;
         let (left, right, ty) = operands(left, right, "equal to")?;
         query.output = vec![right];
         query.columns[0].ty = ty.clone();
@@ -185,7 +185,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Cond> {
         let mut text = as_text(self.bind_expr(expr)?, self.ctx.database.collation)?;
         let mut pattern = as_text(self.bind_expr(pattern)?, self.ctx.database.collation)?;
-        unify_collation(&mut text, &mut pattern, "like")?;
+        settle([&mut text, &mut pattern], Meeting::Compared("like"))?;
         let escape = match escape {
             Some(escape) => {
                 let escape = self.bind_expr(escape)?;
@@ -209,7 +209,7 @@ impl<'a> Binder<'a> {
 fn in_list(left: Ex, values: Vec<Ex>) -> SqlResult<Cond> {
     let mut list = vec![left];
     list.extend(values);
-    let common = common(list, "equal to")?;
+    let common = common(list, Meeting::Compared("equal to"))?;
     let ty = if matches!(common.ty, DataType::Null) {
         DataType::Int
     } else {
@@ -229,12 +229,12 @@ fn as_text(ex: Ex, collation: crate::value::Collation) -> SqlResult<Ex> {
         return Ok(ex);
     }
     let ty = DataType::VarChar(Length::Limited(8000), collation);
-    let (nullable, coll) = (ex.nullable, ex.coll);
+    let nullable = ex.nullable;
     Ok(Ex {
         expr: coerce(ex, &ty)?,
         ty,
         nullable,
-        coll,
+        coll: Coercibility::Default,
     })
 }
 

@@ -202,7 +202,7 @@ impl<'a> Binder<'a> {
             .iter()
             .map(|b| self.bind_member(b))
             .collect::<SqlResult<Vec<_>>>()?;
-        let (inputs, columns) = unify(queries, SetOp::Union)?;
+        let (inputs, columns) = unify(queries, SetOp::Union, true)?;
         let base = self.scope().allocate(columns.len());
         let root = Node::Concat { inputs, base };
         let output = super::query::slots(level, &root, columns.len());

@@ -101,15 +101,3 @@ pub(super) fn not_writable(column: &str) -> SqlError {
         ),
     )
 }
-
-pub(super) fn collation_conflict(a: &str, b: &str, operation: &str) -> SqlError {
-    SqlError::with(
-        468,
-        16,
-        9,
-        format!(
-            "Cannot resolve the collation conflict between \"{a}\" and \"{b}\" in the {operation} \
-             operation."
-        ),
-    )
-}

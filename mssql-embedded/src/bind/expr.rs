@@ -10,11 +10,12 @@ use crate::value::operation::operation;
 use crate::value::precedence::{check_explicit, common_type};
 use crate::value::{BareLength, DataType, Value};
 
+use super::collate::{Meeting, require_for, settle};
 use super::context::Binder;
 use super::literal::bind_literal;
 use super::query::QueryUse;
 use super::scope::Clause;
-use super::typing::{Coercibility, Ex, coerce, convert, same_representation, unify_collation};
+use super::typing::{Coercibility, Ex, coerce, convert, same_representation};
 use super::{errors, resolve_collation, resolve_type};
 
 impl<'a> Binder<'a> {
@@ -99,6 +100,10 @@ impl<'a> Binder<'a> {
         let to = resolve_type(ty, collation, BareLength::Thirty)
             .map_err(|e| errors::undefined_in_cast(e, &ty.name))?;
         check_explicit(&operand.ty, &to)?;
+        if to.is_string() && !to.is_unicode() {
+            require_for(operand.label(), "CONVERT", 20)?;
+        }
+        let coll = operand.label();
         let style = match style {
             Some(style) => {
                 let style = self.bind_expr(style)?;
@@ -122,7 +127,7 @@ impl<'a> Binder<'a> {
             expr,
             ty: to,
             nullable,
-            coll: operand.coll,
+            coll,
         })
     }
 
@@ -167,15 +172,7 @@ impl<'a> Binder<'a> {
         let [column] = query.columns.as_slice() else {
             return Err(one_column());
         };
-        let ty = column.ty.clone();
-        let coll = if ty
-            .collation()
-            .is_some_and(|c| c != self.ctx.database.collation)
-        {
-            Coercibility::Implicit
-        } else {
-            Coercibility::Default
-        };
+        let (ty, coll) = (column.ty.clone(), column.label);
         Ok(Ex {
             expr: Scalar::Subquery(Box::new(query)),
             ty,
@@ -214,6 +211,7 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_collate(&mut self, operand: &'a Expr, name: &Ident) -> SqlResult<Ex> {
+        let repeated = matches!(operand.kind, ExprKind::Collate(..));
         let operand = self.bind_expr(operand)?;
         let collation = resolve_collation(name, self.ctx.database.collation)?;
         if !operand.ty.is_string() {
@@ -224,6 +222,23 @@ impl<'a> Binder<'a> {
                     operand.ty.name()
                 ),
             ));
+        }
+        if let Some(inner) = operand.ty.collation()
+            && repeated
+            && inner != collation
+        {
+            return Err(SqlError::new(
+                449,
+                format!(
+                    "Collation conflict caused by collate clauses with different collation '{}' and \
+                     '{}'.",
+                    inner.name(),
+                    collation.name()
+                ),
+            ));
+        }
+        if !operand.ty.is_unicode() {
+            require_for(operand.coll, "COLLATE", 6)?;
         }
         let ty = operand.ty.with_collation(collation);
         let expr = convert(operand.expr, &operand.ty, &ty);
@@ -257,7 +272,7 @@ pub(super) fn nested_aggregate() -> SqlError {
 pub(super) fn arithmetic(op: BinaryOp, left: Ex, right: Ex) -> SqlResult<Ex> {
     let mut right = digits_beside_decimal(right, &left.ty);
     let mut left = digits_beside_decimal(left, &right.ty);
-    let coll = unify_collation(&mut left, &mut right, "add")?;
+    let coll = settle([&mut left, &mut right], Meeting::Joined("add"))?;
     let types = operation(op, &left.ty, &right.ty)?;
     let nullable = left.nullable || right.nullable;
     Ok(Ex {
@@ -359,17 +374,8 @@ pub(super) struct Common {
 }
 
 /// Finds the common type of several values and converts them to it.
-pub(super) fn common(mut list: Vec<Ex>, operation: &str) -> SqlResult<Common> {
-    let mut coll = Coercibility::Default;
-    if let Some(best) = (0..list.len())
-        .filter(|i| list[*i].ty.collation().is_some())
-        .max_by_key(|i| (list[*i].coll, std::cmp::Reverse(*i)))
-    {
-        let mut chosen = list[best].clone();
-        for ex in &mut list {
-            coll = coll.max(unify_collation(&mut chosen, ex, operation)?);
-        }
-    }
+pub(super) fn common(mut list: Vec<Ex>, meeting: Meeting<'_>) -> SqlResult<Common> {
+    let coll = settle(&mut list, meeting)?;
     let mut ty = DataType::Null;
     for ex in &list {
         ty = common_type(&ty, &ex.ty)?;
@@ -399,7 +405,7 @@ fn case(conds: Vec<Cond>, mut results: Vec<Ex>) -> SqlResult<Ex> {
     if results.len() == conds.len() {
         results.push(Ex::new(Scalar::Const(Value::Null), DataType::Null, true));
     }
-    let mut common = common(results, "CASE")?;
+    let mut common = common(results, Meeting::Joined("CASE"))?;
     let otherwise = common.values.pop().unwrap_or(Scalar::Const(Value::Null));
     Ok(Ex {
         expr: Scalar::Case {

@@ -15,8 +15,9 @@ use super::inline::Part;
 use super::names::{Relation, relation};
 use super::planner::{Rel, no_plan};
 use super::query::QueryUse;
-use super::scope::Clause;
+use super::scope::{Clause, SourceColumn};
 use super::source::rename;
+use super::typing::Coercibility;
 
 impl<'a> Binder<'a> {
     /// Binds the FROM clause of the innermost level; afterwards all its sources are visible.
@@ -235,6 +236,12 @@ impl<'a> Binder<'a> {
             Ok(rel) => rel,
             Err(query) => self.add_query(query, exposed, alias.is_some())?,
         };
+        // "Collation Precedence": a view's column is implicit even if the view gave it a collation.
+        if let Some(source) = self.scope().sources.last_mut() {
+            let explicit = |c: &&mut SourceColumn| c.coll == Coercibility::Explicit;
+            let columns = source.columns.iter_mut().filter(explicit);
+            columns.for_each(|c| c.coll = Coercibility::Implicit);
+        }
         if alias.is_none() {
             self.qualify(schema, database);
         }

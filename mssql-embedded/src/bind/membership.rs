@@ -8,7 +8,7 @@ use super::compare::operands;
 use super::context::Binder;
 use super::planner::AsJoin;
 use super::query::QueryUse;
-use super::typing::{Coercibility, Ex};
+use super::typing::Ex;
 
 impl<'a> Binder<'a> {
     /// `column IN (list or query)` as a join with the distinct members, if it can be one.
@@ -86,7 +86,7 @@ impl<'a> Binder<'a> {
             expr: Scalar::Slot { level, slot: base },
             ty: columns[0].ty.clone(),
             nullable: true,
-            coll: Coercibility::Default,
+            coll: columns[0].label,
         };
         let (left, right, ty) = operands(left, right, "equal to")?;
         // Members that differ only before a conversion would find a row twice.

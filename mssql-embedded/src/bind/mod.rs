@@ -7,6 +7,7 @@
 
 mod aggregate;
 mod call;
+mod collate;
 mod compare;
 mod cond;
 mod constraint;
@@ -43,6 +44,7 @@ mod table_function;
 mod target;
 mod through;
 mod typing;
+mod view_def;
 mod window;
 
 #[cfg(test)]
@@ -56,3 +58,4 @@ pub use index_def::{index_from_ast, key_size_warning};
 pub use rules::{bind_default, bind_row_rules};
 pub use table_def::{TableName, columns_from_ast, table_def_from_ast};
 pub use typing::{named_collation, resolve_collation, resolve_type};
+pub use view_def::check_view;

@@ -4,6 +4,7 @@ use crate::ast::{Expr, ExprKind, Literal, OrderItem};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Scalar, SortKey};
 
+use super::collate::require_column;
 use super::context::Binder;
 use super::errors;
 use super::items::Item;
@@ -45,6 +46,7 @@ impl<'a> Binder<'a> {
                     (ex, position)
                 }
             };
+            require_column(ex.label(), "ORDER BY", i + 1)?;
             if let Scalar::Variable(_) = ex.expr {
                 return Err(SqlError::with(
                     1008,
@@ -153,10 +155,11 @@ impl<'a> Binder<'a> {
         items: &[Item],
     ) -> SqlResult<Vec<SortKey>> {
         let mut keys = Vec::new();
-        for item in order {
+        for (i, item) in order.iter().enumerate() {
             match self.named_item(&item.expr, items)? {
                 Named::Item(n) => {
                     let ex = items[n].ex.clone();
+                    require_column(ex.label(), "ORDER BY", i + 1)?;
                     keys.push(SortKey {
                         expr: ex.expr,
                         ty: ex.ty,

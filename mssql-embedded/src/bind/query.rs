@@ -9,12 +9,13 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Replan, Scalar, SelectInto};
 use crate::value::{Collation, ColumnMeta, DataType};
 
+use super::collate::{Meeting, require_settled};
 use super::context::Binder;
 use super::expr::common;
 use super::names::{Relation, relation};
 use super::planner::prune;
 use super::select::Built;
-use super::typing::Ex;
+use super::typing::{Coercibility, Ex};
 
 /// What a query is for.
 #[derive(Clone)]
@@ -52,6 +53,7 @@ impl<'a> Binder<'a> {
         self.push_ctes(&select.with)?;
         self.into = into_of(&select.query.body);
         let built = self.bind_built(&select.query, QueryUse::Statement)?;
+        require_settled(&built.query.columns, "SELECT")?;
         if let Some(name) = self.into {
             if !built.assign.is_empty() {
                 return Err(super::items::mixed_assignment());
@@ -232,6 +234,7 @@ impl<'a> Binder<'a> {
                 .with_collation(self.ctx.database.collation),
             nullable: true,
             identity: false,
+            label: Coercibility::Default,
         };
         Ok(self.finish_query(
             level,
@@ -278,11 +281,13 @@ impl<'a> Binder<'a> {
         let mut rows: Vec<Vec<Scalar>> = (0..height).map(|_| Vec::with_capacity(count)).collect();
         let mut columns = Vec::with_capacity(count);
         for column in by_column {
-            let common = common(column, "UNION")?;
+            let common = common(column, Meeting::Joined("UNION ALL"))?;
             for (row, value) in rows.iter_mut().zip(common.values) {
                 row.push(value);
             }
-            columns.push(meta("", &common.ty, common.nullable));
+            let mut column = meta("", &common.ty, common.nullable);
+            column.label = common.coll;
+            columns.push(column);
         }
         let base = self.scope().allocate(count);
         Ok((Node::Values { rows, base }, columns))
@@ -363,6 +368,7 @@ pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
         ty,
         nullable,
         identity: false,
+        label: Coercibility::Default,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey, WindowFunction};
 use crate::value::ColumnMeta;
 
+use super::collate::{require_column, require_for};
 use super::context::Binder;
 use super::errors;
 use super::expr::one_column;
@@ -69,11 +70,20 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let keys = self.in_clause(Clause::GroupBy, |b| b.bind_list_of(&spec.group_by))?;
+        for (i, key) in keys.iter().enumerate() {
+            // The query that groups has one column before its keys.
+            require_column(key.label(), "GROUP BY", i + 2)?;
+        }
         let (keys, sets) = unique_keys(keys, &spec.grouping_sets);
         self.scope().group_keys = keys.iter().map(|k| k.expr.clone()).collect();
         let (mut items, assign) =
             self.in_clause(Clause::Select, |b| b.bind_items(&spec.items, &use_))?;
         self.pass_on(spec, &mut items)?;
+        if spec.distinct {
+            for item in &items {
+                require_for(item.ex.label(), "DISTINCT", 11)?;
+            }
+        }
         let having = match &spec.having {
             Some(cond) => vec![self.in_clause(Clause::Having, |b| b.bind_cond(cond))?],
             None => Vec::new(),
@@ -159,6 +169,7 @@ impl<'a> Binder<'a> {
                 .map(|item| {
                     let mut column = meta(&item.name, &item.ex.ty, item.ex.nullable);
                     column.identity = item.identity;
+                    column.label = item.ex.label();
                     (item.ex.expr, column)
                 })
                 .unzip(),

@@ -6,10 +6,11 @@ use crate::plan::{Node, Query, Scalar};
 use crate::value::precedence::common_type;
 use crate::value::{ColumnMeta, DataType};
 
+use super::collate::{Meeting, settle};
 use super::context::Binder;
 use super::items::Item;
 use super::query::{QueryUse, meta};
-use super::typing::{Coercibility, Ex, coerce, unify_collation};
+use super::typing::{Coercibility, Ex, coerce};
 
 impl<'a> Binder<'a> {
     /// Binds a combination of queries; each of them is a level deeper.
@@ -30,7 +31,7 @@ impl<'a> Binder<'a> {
                 },
                 ty: c.ty.clone(),
                 nullable: c.nullable,
-                coll: Coercibility::Implicit,
+                coll: c.label,
             },
             identity: false,
         };
@@ -115,7 +116,7 @@ impl<'a> Binder<'a> {
                 .into_iter()
                 .map(|b| self.bind_operand(b))
                 .collect::<SqlResult<Vec<_>>>()?;
-            let (queries, columns) = unify(queries, *op)?;
+            let (queries, columns) = unify(queries, *op, *all)?;
             let base = self.scope().allocate(columns.len());
             return Ok((
                 Node::Concat {
@@ -127,7 +128,7 @@ impl<'a> Binder<'a> {
             ));
         }
         let queries = vec![self.bind_operand(left)?, self.bind_operand(right)?];
-        let (queries, columns) = unify(queries, *op)?;
+        let (queries, columns) = unify(queries, *op, *all)?;
         let base = self.scope().allocate(columns.len());
         let types: Vec<DataType> = columns.iter().map(|c| c.ty.clone()).collect();
         let node = match (op, <[Query; 2]>::try_from(queries)) {
@@ -189,6 +190,7 @@ pub(super) fn union_all<'q>(body: &'q QueryBody, operands: &mut Vec<&'q QueryBod
 pub(super) fn unify(
     mut queries: Vec<Query>,
     op: SetOp,
+    all: bool,
 ) -> SqlResult<(Vec<Query>, Vec<ColumnMeta>)> {
     let count = queries.first().map_or(0, |q| q.columns.len());
     if queries.iter().any(|q| q.columns.len() != count) {
@@ -209,16 +211,12 @@ pub(super) fn unify(
                     q.columns[i].ty.clone()
                 };
                 Ex {
-                    coll: strength(&q.output[i]),
+                    coll: q.columns[i].label,
                     ..Ex::new(q.output[i].clone(), ty, q.columns[i].nullable)
                 }
             })
             .collect();
-        let mut first = list.remove(0);
-        for other in &mut list {
-            unify_collation(&mut first, other, word(op))?;
-        }
-        list.insert(0, first);
+        let label = settle_column(&mut list, op, all)?;
         let mut ty = DataType::Null;
         for ex in &list {
             ty = common_type(&ty, &ex.ty)?;
@@ -228,7 +226,8 @@ pub(super) fn unify(
             SetOp::Except => list.first().is_some_and(|ex| ex.nullable),
             SetOp::Intersect => list.iter().all(|ex| ex.nullable),
         };
-        let column = meta(&queries[0].columns[i].name, &ty, nullable);
+        let mut column = meta(&queries[0].columns[i].name, &ty, nullable);
+        column.label = label;
         for (query, ex) in queries.iter_mut().zip(list) {
             query.output[i] = coerce(ex, &column.ty)?;
             query.columns[i].ty = column.ty.clone();
@@ -238,12 +237,24 @@ pub(super) fn unify(
     Ok((queries, columns))
 }
 
-fn strength(output: &Scalar) -> Coercibility {
-    if let Scalar::Slot { .. } = output {
-        Coercibility::Implicit
-    } else {
-        Coercibility::Default
+/// Settles the collation of one column. UNION ALL only puts rows side by side; the others compare them.
+fn settle_column(list: &mut [Ex], op: SetOp, all: bool) -> SqlResult<Coercibility> {
+    if op == SetOp::Union && all {
+        return settle(list, Meeting::Joined("UNION ALL"));
     }
+    let explicit = list.iter().any(|ex| ex.label() == Coercibility::Explicit);
+    let unresolved = list.iter().find(|ex| ex.label().conflict().is_some());
+    if let (Some(ex), false) = (unresolved, explicit) {
+        return Err(SqlError::new(
+            5335,
+            format!(
+                "The data type {} cannot be used as an operand to the UNION, INTERSECT or EXCEPT \
+                 operators because it is not comparable.",
+                ex.ty.name()
+            ),
+        ));
+    }
+    settle(list, Meeting::Compared(word(op)))
 }
 
 fn word(op: SetOp) -> &'static str {

@@ -13,7 +13,7 @@ use super::context::Binder;
 use super::hints::table_hints;
 use super::planner::{Leaf, LeafKind, Rel, TableLeaf};
 use super::scope::{Clause, Source, SourceColumn, table_columns};
-use super::typing::{Coercibility, output_coercibility};
+use super::typing::Coercibility;
 
 impl<'a> Binder<'a> {
     /// Adds a base table to the innermost level.
@@ -143,6 +143,7 @@ impl<'a> Binder<'a> {
                 ty: (column.ty)(collation),
                 nullable: true,
                 identity: false,
+                label: Coercibility::Implicit,
             })
             .collect();
         let elsewhere = (database.id != self.ctx.database.id).then(|| database.name.clone());
@@ -184,9 +185,9 @@ impl<'a> Binder<'a> {
         let slots = base..base + columns.len();
         let leaf = self.scope().leaves.len();
         let node = node(base);
-        let default = self.ctx.database.collation;
-        let strength = |i: usize| match &node {
-            Node::Derived { query, .. } => output_coercibility(query, i, default),
+        // What a query inside has computed is no column yet.
+        let strength = |column: &ColumnMeta| match &node {
+            Node::Derived { .. } | Node::Recursive { .. } | Node::Working { .. } => column.label,
             Node::Once
             | Node::Values { .. }
             | Node::Scan(_)
@@ -194,8 +195,6 @@ impl<'a> Binder<'a> {
             | Node::SystemView { .. }
             | Node::OpenJson { .. }
             | Node::StringSplit { .. }
-            | Node::Recursive { .. }
-            | Node::Working { .. }
             | Node::Filter { .. }
             | Node::Loop { .. }
             | Node::Hash(_)
@@ -215,12 +214,12 @@ impl<'a> Binder<'a> {
             .into_iter()
             .enumerate()
             .map(|(i, c)| SourceColumn {
+                coll: strength(&c),
                 name: c.name,
                 ty: c.ty,
                 nullable: c.nullable,
                 identity: c.identity,
                 slot: base + i,
-                coll: strength(i),
             })
             .collect();
         self.add_source(Source {

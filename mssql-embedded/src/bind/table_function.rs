@@ -24,6 +24,10 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Rel> {
         let collation = self.ctx.database.collation;
         let text = DataType::nvarchar_max(collation);
+        // A procedure may have been read at a higher level.
+        if !self.ctx.database.has_open_json() {
+            return Err(not_at_this_level(with.is_some()));
+        }
         let json = self.bind_expr(json)?;
         if !json.ty.is_string() && !matches!(json.ty, DataType::Null) {
             return Err(SqlError::new(
@@ -34,6 +38,8 @@ impl<'a> Binder<'a> {
                 ),
             ));
         }
+        // "OPENJSON (Transact-SQL)": the column value has the collation of the text that is read.
+        let read = json.ty.collation().unwrap_or(collation);
         let json = coerce(json, &text)?;
         let path = match path {
             Some(path) => {
@@ -44,7 +50,7 @@ impl<'a> Binder<'a> {
         };
         let (fields, columns) = match with {
             Some(with) => self.json_columns(with)?,
-            None => (None, default_columns(collation)),
+            None => (None, default_columns(read)),
         };
         let exposed = alias.map_or("", |a| a.name.as_str());
         let node = |base| Node::OpenJson {
@@ -97,7 +103,10 @@ impl<'a> Binder<'a> {
         names: &'a [Ident],
     ) -> SqlResult<Rel> {
         match name.parts.as_slice() {
-            [single] if single.name.eq_ignore_ascii_case("string_split") => {
+            [single]
+                if single.name.eq_ignore_ascii_case("string_split")
+                    && self.ctx.database.has_open_json() =>
+            {
                 self.bind_string_split(args, alias, names)
             }
             [schema, function] => {
@@ -170,6 +179,22 @@ impl<'a> Binder<'a> {
         };
         self.add_other(node, columns, exposed, true)
     }
+}
+
+/// What OPENJSON is where it is no word of the language: a function that nobody has created, and after which there is
+/// no WITH.
+fn not_at_this_level(with: bool) -> SqlError {
+    if with {
+        return SqlError::with(
+            319,
+            15,
+            1,
+            "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, \
+             an xmlnamespaces clause or a change tracking context clause, the previous statement must \
+             be terminated with a semicolon.",
+        );
+    }
+    SqlError::new(208, "Invalid object name 'OPENJSON'.")
 }
 
 /// The columns of OPENJSON without WITH.

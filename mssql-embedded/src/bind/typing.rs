@@ -2,22 +2,13 @@
 
 use crate::ast::{self, Ident, TypeName};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Node, Query, Scalar};
+use crate::plan::Scalar;
 use crate::value::precedence::check_implicit;
 use crate::value::{BareLength, CastMode, Collation, DataType, Length, TypeArg, cast};
 
 use super::errors;
 
-/// How strongly an expression insists on its collation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Coercibility {
-    /// Literals, variables, parameters: they take the other side's collation.
-    Default,
-    /// Columns.
-    Implicit,
-    /// `COLLATE`.
-    Explicit,
-}
+pub(super) use crate::value::Coercibility;
 
 /// A bound expression.
 #[derive(Clone, Debug)]
@@ -36,6 +27,15 @@ impl Ex {
             ty,
             nullable,
             coll: Coercibility::Default,
+        }
+    }
+
+    /// How strongly it insists on its collation; what is not text has none.
+    pub(super) fn label(&self) -> Coercibility {
+        if self.ty.is_string() {
+            self.coll
+        } else {
+            Coercibility::Default
         }
     }
 }
@@ -158,26 +158,6 @@ pub(super) fn convert(expr: Scalar, from: &DataType, to: &DataType) -> Scalar {
 pub(super) fn coerce(ex: Ex, to: &DataType) -> SqlResult<Scalar> {
     check_implicit(&ex.ty, to)?;
     Ok(convert(ex.expr, &ex.ty, to))
-}
-
-/// Settles the collation of two texts that meet; both get it. 468 when neither gives way.
-pub(super) fn unify_collation(a: &mut Ex, b: &mut Ex, operation: &str) -> SqlResult<Coercibility> {
-    let (Some(ca), Some(cb)) = (a.ty.collation(), b.ty.collation()) else {
-        return Ok(a.coll.max(b.coll));
-    };
-    if ca != cb {
-        match a.coll.cmp(&b.coll) {
-            std::cmp::Ordering::Greater => b.ty = b.ty.with_collation(ca),
-            std::cmp::Ordering::Less => a.ty = a.ty.with_collation(cb),
-            std::cmp::Ordering::Equal if a.coll == Coercibility::Default => {
-                b.ty = b.ty.with_collation(ca);
-            }
-            std::cmp::Ordering::Equal => {
-                return Err(errors::collation_conflict(ca.name(), cb.name(), operation));
-            }
-        }
-    }
-    Ok(a.coll.max(b.coll))
 }
 
 /// The collation of a COLLATE clause.
@@ -320,24 +300,4 @@ pub fn resolve_type(
         }
     };
     DataType::from_name(text, &args, collation, bare).map_err(|e| e.at(errors::line(&name.name)))
-}
-
-/// How strongly the column of a nested query insists on its collation: as a column if it is one,
-/// otherwise only if it has another collation than the database, which something must have given it.
-pub(super) fn output_coercibility(
-    query: &Query,
-    column: usize,
-    default: Collation,
-) -> Coercibility {
-    let is_column = matches!(query.output.get(column), Some(Scalar::Slot { .. }))
-        && !matches!(query.root, Node::Values { .. });
-    let other = query.columns[column]
-        .ty
-        .collation()
-        .is_some_and(|c| c != default);
-    if is_column || other {
-        Coercibility::Implicit
-    } else {
-        Coercibility::Default
-    }
 }

@@ -12,6 +12,11 @@ impl Database {
         }
     }
 
+    /// Whether the compatibility level has OPENJSON and STRING_SPLIT: "OPENJSON (Transact-SQL)".
+    pub fn has_open_json(&self) -> bool {
+        self.compatibility_level >= 130
+    }
+
     /// A schema by name.
     pub fn find_schema(&self, name: &str) -> Option<&Schema> {
         self.schemas.get(self.schema_names.get(&self.fold(name))?)

@@ -45,6 +45,8 @@ pub(super) struct Parser<'a> {
     /// Labels declared, and labels jumped to with their lines, in the current batch.
     pub labels: HashSet<String>,
     pub gotos: Vec<(String, u32)>,
+    /// As in [`ParseOptions`](super::ParseOptions).
+    pub open_json: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -60,6 +62,7 @@ impl<'a> Parser<'a> {
             scope: Scope::default(),
             labels: HashSet::new(),
             gotos: Vec::new(),
+            open_json: true,
         }
     }
 

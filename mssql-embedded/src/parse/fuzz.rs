@@ -91,7 +91,11 @@ fn mutate(text: &mut String, donor: &str, random: &mut Random) {
 fn survives(text: &str) {
     let started = Instant::now();
     for quoted_identifier in [true, false] {
-        let result = parse_batch(text, ParseOptions { quoted_identifier });
+        let options = ParseOptions {
+            quoted_identifier,
+            ..ParseOptions::default()
+        };
+        let result = parse_batch(text, options);
         if let Err(error) = result {
             assert!(error.number > 0 && !error.message.is_empty(), "{text}");
             assert!(error.line > 0 || error.number == 40517, "{error}\n{text}");

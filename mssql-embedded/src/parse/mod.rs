@@ -49,18 +49,21 @@ pub use go::split_go;
 use crate::ast::{Batch, ObjectName, ProcParam};
 use crate::error::SqlResult;
 
-/// Session settings that change how text is read.
+/// Settings of session and database that change how text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseOptions {
     /// `"x"` is an identifier when on and a string when off.
     pub quoted_identifier: bool,
+    /// OPENJSON is a word of the language, which it is from compatibility level 130 on.
+    pub open_json: bool,
 }
 
 impl Default for ParseOptions {
-    /// The setting every modern client logs in with.
+    /// The setting every modern client logs in with, and the level of a new database.
     fn default() -> Self {
         Self {
             quoted_identifier: true,
+            open_json: true,
         }
     }
 }
@@ -73,7 +76,9 @@ impl Default for ParseOptions {
 /// engine does not implement.
 pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
     let tokens = lexer::tokenize(text, options.quoted_identifier)?;
-    cursor::Parser::new(text, tokens).batch()
+    let mut parser = cursor::Parser::new(text, tokens);
+    parser.open_json = options.open_json;
+    parser.batch()
 }
 
 /// Parses a dotted name on its own, as OBJECT_ID, RPC requests and EXEC @name carry it.

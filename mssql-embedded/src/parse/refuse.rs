@@ -46,10 +46,7 @@ mod tests {
             };
             for before in ["", "CREATE PROCEDURE p AS "] {
                 let text = format!("{before}{name}{rest}");
-                let options = ParseOptions {
-                    quoted_identifier: true,
-                };
-                let error = parse_batch(&text, options).unwrap_err();
+                let error = parse_batch(&text, ParseOptions::default()).unwrap_err();
                 assert_eq!(error.number, 40517, "{text}: {}", error.message);
             }
         }

@@ -127,7 +127,9 @@ impl Parser<'_> {
             Tok::Word if REFUSED.contains(&self.upper().as_str()) => {
                 Err(self.unsupported(&self.upper()))
             }
-            Tok::Word if self.kw("OPENJSON") && self.peek_at(1).kind == Tok::LParen => {
+            Tok::Word
+                if self.open_json && self.kw("OPENJSON") && self.peek_at(1).kind == Tok::LParen =>
+            {
                 self.open_json()
             }
             _ => self.named_source(),
@@ -190,6 +192,14 @@ impl Parser<'_> {
         self.expect(Tok::RParen)?;
         if self.is(Tok::Dot) {
             return Err(self.unsupported("a method call on a value"));
+        }
+        let plain = matches!(name.parts.as_slice(), [n] if n.name.eq_ignore_ascii_case("openjson"));
+        if self.kw("WITH") && plain {
+            let token = self.peek();
+            return Err(errors::with_needs_semicolon(
+                &self.near(token),
+                token.pos.line,
+            ));
         }
         if self.kw("WITH") && self.peek_at(1).kind == Tok::LParen {
             return Err(self.unsupported("WITH after a table-valued function"));

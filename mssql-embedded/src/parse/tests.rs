@@ -172,10 +172,31 @@ fn literals_keep_their_kind() {
 fn double_quotes_follow_quoted_identifier() {
     let off = ParseOptions {
         quoted_identifier: false,
+        ..ParseOptions::default()
     };
     assert!(parse_batch("PRINT \"it's\"", off).is_ok());
     assert!(parse_batch("SELECT 1 FROM \"t\"", off).is_err());
     assert!(parse_batch("SELECT 1 FROM \"t\"", ParseOptions::default()).is_ok());
+}
+
+/// Below compatibility level 130 OPENJSON is the name of some function, and WITH cannot follow it:
+/// Azure/azure-functions-sql-extension issue 452.
+#[test]
+fn openjson_is_no_word_below_level_130() {
+    let old = ParseOptions {
+        open_json: false,
+        ..ParseOptions::default()
+    };
+    for text in [
+        "SELECT a FROM OPENJSON(@j) with (a INT)",
+        "IF 1 = 0 SELECT 1 WHERE 1 IN (SELECT a FROM OPENJSON(@j, '$.x') with (a INT) AS j)",
+    ] {
+        let error = parse_batch(text, old).expect_err(text);
+        assert_eq!((error.number, error.severity), (319, 15), "{error}");
+        assert!(error.message.contains("near the keyword 'with'"), "{error}");
+        assert!(parse_batch(text, ParseOptions::default()).is_ok(), "{text}");
+    }
+    assert!(parse_batch("SELECT [key] FROM OPENJSON(@j) AS j", old).is_ok());
 }
 
 /// Constructs that the engine does not implement are named in the refusal.

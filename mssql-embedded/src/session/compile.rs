@@ -60,16 +60,17 @@ pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Ar
     {
         return Ok(Arc::clone(found));
     }
-    let options = ParseOptions {
-        quoted_identifier: core.settings.quoted_identifier,
-    };
-    let batch = parse_batch(text, options)?;
-    let body = Arc::new(batch.statements);
     let catalog = engine.catalog();
     let database = catalog
         .databases
         .get(&core.database)
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    let options = ParseOptions {
+        quoted_identifier: core.settings.quoted_identifier,
+        open_json: database.has_open_json(),
+    };
+    let batch = parse_batch(text, options)?;
+    let body = Arc::new(batch.statements);
     let variables = collect_variables(database, &params, &body)?;
     let module = Module::new(
         params,

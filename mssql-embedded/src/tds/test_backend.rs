@@ -12,7 +12,7 @@ use crate::session::{
     Done, DoneKind, EnvChange, LoginAck, LoginRequest, RequestEnd, ResultSink, RpcRequest,
     TransactionRequest,
 };
-use crate::value::{Collation, ColumnMeta, DataType, Length, Value};
+use crate::value::{Coercibility, Collation, ColumnMeta, DataType, Length, Value};
 
 /// The password every login needs.
 pub(crate) const PASSWORD: &str = "Pass-w0rd";
@@ -64,6 +64,7 @@ fn column(name: &str, ty: DataType) -> ColumnMeta {
         ty,
         nullable: true,
         identity: false,
+        label: Coercibility::Default,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a result set says of a column.
 
-use super::DataType;
+use super::{Coercibility, DataType};
 
 /// A column of a result set.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,4 +13,6 @@ pub struct ColumnMeta {
     pub nullable: bool,
     /// Whether it is an identity column.
     pub identity: bool,
+    /// How strongly its text insists on its collation, for the queries around this one.
+    pub label: Coercibility,
 }

@@ -4,6 +4,7 @@
 //! character types; the binder carries the [`DataType`] beside every expression.
 
 pub mod arith;
+mod coercibility;
 mod collation;
 mod column;
 pub mod compare;
@@ -28,6 +29,7 @@ mod type_name;
 
 use std::sync::Arc;
 
+pub use coercibility::{Coercibility, Conflict};
 pub use collation::Collation;
 pub use column::ColumnMeta;
 pub use convert::{CastMode, StoreTarget, cast, store};

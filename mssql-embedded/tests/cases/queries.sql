@@ -147,6 +147,28 @@ SELECT * FROM [$(s)].v;
 -- expect columns: a int, doubled int
 -- expect row: 2 | 40
 
+-- case: a_view_is_bound_when_it_is_created
+CREATE TABLE [$(s)].t (a INT, b INT);
+GO
+CREATE VIEW [$(s)].v AS SELECT a FROM [$(s)].missing;
+-- expect error 208 16 1 Invalid object name '$(s).missing'.
+GO
+CREATE VIEW [$(s)].v AS SELECT c FROM [$(s)].t;
+-- expect error 207 16 1 Invalid column name 'c'.
+-- expect at line 1 in v
+GO
+CREATE VIEW [$(s)].v AS SELECT a, a + b FROM [$(s)].t;
+-- expect error 4511 16 1 Create View or Function failed because no column name was specified for column 2.
+GO
+CREATE VIEW [$(s)].v AS SELECT a, b AS a FROM [$(s)].t;
+-- expect error 4506 16 1 Column names in each view or function must be unique. Column name 'a' in view or function 'v' is specified more than once.
+GO
+CREATE VIEW [$(s)].v (x, y) AS SELECT a FROM [$(s)].t;
+-- expect error 8159 16 1 'v' has fewer columns than were specified in the column list.
+GO
+SELECT COUNT(*) AS n FROM sys.views WHERE schema_id = SCHEMA_ID(N'$(s)');
+-- expect row: 0
+
 -- case: case_expressions
 SELECT CASE x WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'many' END AS a, IIF(x > 1, 'y', 'n') AS b, CHOOSE(x, 'p', 'q') AS c
 FROM (VALUES (1), (2), (3)) v(x) ORDER BY x;

@@ -46,6 +46,26 @@ async fn signal_between_query_and_wait_is_not_lost() {
     assert_eq!(place.wait(soon(1)).await, Woken::TimedOut);
 }
 
+/// While all fetches are busy, work is committed without end: what is kept of it does not grow, the newest is
+/// kept, and a fetch that comes later does not take an older "nothing there" for an answer.
+#[tokio::test(start_paused = true)]
+async fn reasons_are_no_more_than_the_fetches_that_can_take_them_up() {
+    let line = Line::new();
+    let (mut a, mut b) = (line.join(Number(1), SLOW), line.join(Number(1), SLOW));
+    for _ in 0..1000 {
+        tokio::time::advance(Duration::from_micros(1)).await;
+        line.signal(1);
+    }
+    assert_eq!(a.group(|group| group.reasons.len()), Some(2));
+    // Its query is older than the signals, so that they still hold.
+    a.found_nothing(None);
+    assert!(!line.join(Number(1), SLOW).is_answered());
+    let woken = tokio::join!(a.wait(soon(1)), b.wait(soon(1)));
+    assert_eq!(woken, (Woken::PollAgain, Woken::PollAgain));
+    b.found_nothing(None);
+    assert!(line.join(Number(1), SLOW).is_answered());
+}
+
 #[tokio::test(start_paused = true)]
 async fn fetch_that_goes_away_hands_its_signal_on() {
     let line = Line::new();

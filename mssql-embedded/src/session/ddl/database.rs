@@ -162,6 +162,8 @@ pub fn alter(
                 ));
             }
             database.compatibility_level = *level;
+            // What was read and bound at another level may mean something else now.
+            env.core.engine.forget_plans();
         }
         DatabaseSetting::Collate(name) => {
             if !database.objects.is_empty() {

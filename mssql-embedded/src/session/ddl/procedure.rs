@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::ast::{CreateProcedure, Ddl, DropKind, ObjectName};
+use crate::ast::{CreateProcedure, Ddl, DropKind, Ident, ObjectName, SelectStmt};
+use crate::bind::{BindContext, check_view};
 use crate::catalog::{Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
-use crate::plan::Module;
+use crate::plan::{Module, VariableMap};
 use crate::session::{bind_parameter, collect_variables};
 
 /// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
@@ -116,9 +117,8 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     else {
         return Ok(());
     };
-    let (schema_id, _, view) = env.target_schema(name)?;
-    let existing = existing(schema_id, &view, env)?;
-    let previous = match existing {
+    let (schema_id, schema, view) = env.target_schema(name)?;
+    let previous = match existing(schema_id, &view, env)? {
         Some(Object::View(v)) if *alter || *or_alter => Some(v),
         None if *alter => {
             return Err(SqlError::with(
@@ -134,6 +134,16 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
         }
     };
     super::require_ddl("CREATE VIEW", Some(schema_id), env)?;
+    let line = name.parts.last().map_or(0, |part| part.pos.line);
+    check_query(&schema, &view, (columns, query), env).map_err(|e| e.at(line))?;
+    // Others have had the latch meanwhile.
+    let version = |object: Option<Object>| match object {
+        Some(Object::View(v)) => Some(v.version),
+        _ => None,
+    };
+    if version(self::existing(schema_id, &view, env)?) != previous.as_ref().map(|v| v.version) {
+        return create_view(ddl, env);
+    }
     let now = env.latch.clock().unix_ms();
     let id = match &previous {
         Some(v) => v.id,
@@ -150,6 +160,32 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
         text: text.clone(),
         created_ms: now,
     })))
+}
+
+fn check_query(
+    schema: &str,
+    view: &str,
+    (columns, query): (&[Ident], &SelectStmt),
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
+    let catalog = Arc::clone(&env.latch.catalog);
+    // As with the body of a procedure.
+    env.latch.release();
+    let database = catalog.databases.get(&env.core.database);
+    let context = BindContext {
+        catalog: &catalog,
+        database: database.ok_or_else(|| SqlError::internal("a view without a database"))?,
+        default_schema: schema,
+        login: &env.core.login,
+        variables: &VariableMap::default(),
+        quoted_identifier: env.core.settings.quoted_identifier,
+        temporaries: &env.core.temporaries,
+        choices: env.core.choices.as_ref(),
+    };
+    check_view(&context, view, columns, query).map_err(|mut error| {
+        view.clone_into(&mut error.procedure);
+        error
+    })
 }
 
 /// DROP PROCEDURE and DROP VIEW.

@@ -55,6 +55,30 @@ async fn database_options_can_be_switched() {
     assert_eq!(missing.unwrap_err().number, 5011);
 }
 
+/// OPENJSON and STRING_SPLIT exist from compatibility level 130 on. Below it WITH after OPENJSON is a syntax error, so
+/// that nothing of the batch runs; without WITH a function is missing, which shows when the statement runs.
+#[tokio::test]
+async fn compatibility_level_below_130_has_no_openjson() {
+    let server = server(false);
+    let controls = server.controls();
+    let mut session = Session::open(&server).await;
+    let with = "THROW 50001, N'the batch runs', 1; \
+                SELECT n FROM missing WHERE n IN (SELECT j.n FROM OPENJSON(N'[]') WITH (n INT) AS j);";
+    let plain = "SELECT COUNT(*) FROM OPENJSON(N'[1,2]');";
+    let split = "SELECT COUNT(*) FROM STRING_SPLIT(N'a,b', N',');";
+    let create =
+        "CREATE OR ALTER PROCEDURE p AS SELECT COUNT(*) FROM OPENJSON(N'[1]') WITH (n INT '$');";
+    session.run(create).await.unwrap();
+    for (level, answers) in [(120, [319, 208, 208, 319, 319]), (150, [50001, 0, 0, 0, 0])] {
+        controls.set_compatibility_level("master", level).unwrap();
+        for (batch, expected) in [with, plain, split, "EXEC p;", create].iter().zip(answers) {
+            let answer = session.run(batch).await;
+            let found = answer.is_err().then(|| number(answer));
+            assert_eq!(found.unwrap_or(0), expected, "{level}: {batch}");
+        }
+    }
+}
+
 /// A read-only database answers every change with 3906; what is no part of it can be written.
 #[tokio::test]
 async fn read_only_database_is_read_and_refuses_every_change() {

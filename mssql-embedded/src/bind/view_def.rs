@@ -1,0 +1,51 @@
+//! The definition of a view.
+
+use crate::ast::{Ident, SelectStmt};
+use crate::error::{SqlError, SqlResult};
+
+use super::collate::require_settled;
+use super::context::{BindContext, Binder};
+use super::query::QueryUse;
+use super::source::rename;
+
+/// Checks the query of a view, whose names must be found when it is created, unlike those of a procedure.
+///
+/// # Errors
+///
+/// Those of the query; 4506, 4511, 8158 and 8159 for the names of its columns.
+pub fn check_view<'a>(
+    ctx: &'a BindContext<'a>,
+    view: &str,
+    names: &[Ident],
+    select: &'a SelectStmt,
+) -> SqlResult<()> {
+    let mut binder = Binder::new(ctx);
+    binder.push_ctes(&select.with)?;
+    let mut query = binder.bind_nested(&select.query, QueryUse::Closed)?;
+    rename(&mut query.columns, names, view)?;
+    for (i, column) in query.columns.iter().enumerate() {
+        if column.name.is_empty() {
+            return Err(SqlError::new(
+                4511,
+                format!(
+                    "Create View or Function failed because no column name was specified for column \
+                     {}.",
+                    i + 1
+                ),
+            ));
+        }
+        let folded = ctx.database.fold(&column.name);
+        let mut before = query.columns[..i].iter();
+        if before.any(|other| ctx.database.fold(&other.name) == folded) {
+            return Err(SqlError::new(
+                4506,
+                format!(
+                    "Column names in each view or function must be unique. Column name '{}' in view or \
+                     function '{view}' is specified more than once.",
+                    column.name
+                ),
+            ));
+        }
+    }
+    require_settled(&query.columns, "SELECT")
+}
