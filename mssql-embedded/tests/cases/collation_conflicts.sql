@@ -4,8 +4,8 @@
 -- once (468), joining texts refuses it where a collation is needed. Wording and states of 451 are those of real servers
 -- (microsoft/mssql-jdbc pull 2867, dbt-msft/dbt-sqlserver issue 85, microsoft/tigertoolbox issue 175), of 446 those of
 -- Straight-Path-Solutions/sp_CheckBackup issue 1, of 457 those of darwin-eu/CodelistGenerator issue 222; 4191 and which
--- set operators answer 468 are as captured from SQL Server by mirek/bitsql and mirek/msduck. A statement is refused when
--- it is compiled, so no row is needed.
+-- set operators answer 468 are from published captures of SQL Server's answers. A statement is refused when it is
+-- compiled, so no row is needed.
 
 -- case: union_all_of_two_column_collations_is_refused
 CREATE TABLE [$(s)].t (a NVARCHAR(10) COLLATE Latin1_General_100_BIN2, b NVARCHAR(10));
