@@ -166,12 +166,12 @@ impl MssqlProvider {
         metrics::describe();
         let options = Arc::new(options);
         let pool = startup::open(&options, task).await?;
-        let identity = format!(
-            "{}/{}/{}",
-            options.server(),
-            options.database.as_deref().unwrap_or_default(),
-            options.schema
-        );
+        // Without a name the login decides which database it is, and two logins may decide differently.
+        let database = match &options.database {
+            Some(name) => name.clone(),
+            None => format!("{:?}", options.identity),
+        };
+        let identity = format!("{}/{database}/{}", options.server(), options.schema);
         let histories = HistoryCache::new(options.history_cache_bytes);
         let database = Arc::new(Database::new(options, pool));
         let wakeups = Wakeups::shared(identity);
