@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use duroxide::providers::{Provider, ProviderError, TagFilter, WorkItem};
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::TestSchema;
 use crate::support::items::{activity, completed, create, fetch, fetch_work, start};
-use crate::support::proxy::{Fault, Proxy};
+use crate::support::proxied::{Setup, setup};
+use crate::support::proxy::Fault;
 use crate::support::wait;
 
 const DEADLOCK: Fault = Fault::Error(1205, 13);
@@ -17,27 +17,14 @@ const SLOW: Duration = Duration::from_millis(3500);
 /// Longer than any of these tests.
 const LONG_LEASE: Duration = Duration::from_secs(120);
 
-struct Setup {
-    provider: MssqlProvider,
-    proxy: Proxy,
-    schema: TestSchema,
-}
-
-async fn setup() -> Setup {
-    let schema = TestSchema::new();
-    let proxy = Proxy::start(schema.url()).await;
-    let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
-    let provider = builder.build().await.expect("the provider starts");
-    Setup {
-        provider,
-        proxy,
-        schema,
-    }
-}
-
 type Work = Result<Option<(WorkItem, String, u32)>, ProviderError>;
 
 impl Setup {
+    async fn start(&self) {
+        let started = self.provider.enqueue_for_orchestrator(start("order"), None);
+        started.await.unwrap();
+    }
+
     async fn fetch_work(&self, lease: Duration) -> Work {
         let filter = TagFilter::default();
         let fetched = self
@@ -125,10 +112,7 @@ async fn ack_without_a_result_after_a_renewal_in_doubt_gives_the_activity_back()
 async fn claim_that_comes_too_late_is_given_back() {
     let setup = setup().await;
     let provider = &setup.provider;
-    provider
-        .enqueue_for_orchestrator(start("order"), None)
-        .await
-        .unwrap();
+    setup.start().await;
     setup
         .proxy
         .spoil("fetch_orchestration_item", Fault::Late(SLOW));
@@ -185,10 +169,7 @@ async fn server_that_is_slow_at_every_fetch_delivers() {
 async fn closing_gives_leases_back_while_an_answer_is_overdue() {
     let setup = setup().await;
     let provider = &setup.provider;
-    provider
-        .enqueue_for_orchestrator(start("order"), None)
-        .await
-        .unwrap();
+    setup.start().await;
     let held = provider.fetch_orchestration_item(LONG_LEASE, Duration::ZERO, None);
     assert!(held.await.unwrap().is_some());
     let overdue = Duration::from_secs(25);

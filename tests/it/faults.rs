@@ -9,14 +9,14 @@ use duroxide::OrchestrationContext;
 use duroxide::providers::{Provider, TagFilter, WorkItem};
 use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
-use duroxide_sql::MssqlProvider;
 use mssql_embedded::SqlError;
 
 use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{
     LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
 };
-use crate::support::proxy::{Fault, Proxy};
+use crate::support::proxied::{Setup, setup};
+use crate::support::proxy::Fault;
 use crate::support::random::Random;
 use crate::support::runtime::{PATIENCE, echo_activities};
 use crate::support::wait;
@@ -30,24 +30,6 @@ const MOVED: [Fault; 4] = [
     Fault::Error(983, 14),
     Fault::Error(777_777, 16),
 ];
-
-struct Setup {
-    provider: MssqlProvider,
-    proxy: Proxy,
-    schema: TestSchema,
-}
-
-async fn setup() -> Setup {
-    let schema = TestSchema::new();
-    let proxy = Proxy::start(schema.url()).await;
-    let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
-    let provider = builder.build().await.expect("the provider starts");
-    Setup {
-        provider,
-        proxy,
-        schema,
-    }
-}
 
 impl Setup {
     async fn turn(&self) -> String {

@@ -7,6 +7,7 @@ pub mod items;
 pub mod log;
 pub mod login;
 pub mod mutants;
+pub mod proxied;
 pub mod proxy;
 pub mod random;
 pub mod recorder;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mssql_embedded::Trigger;
+
 use super::{Bench, at_once, enqueue, fetch_turn, fetch_work, found, post, token};
 
 const NOW_MS: &str = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())";
@@ -68,6 +70,31 @@ async fn locked_lane_of_a_session_holds_up_no_other_work() {
         assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
         holder.run("ROLLBACK;").await.unwrap();
     }
+}
+
+/// A lane that was left out is looked at once more before a worker hears that there is nothing.
+#[tokio::test]
+async fn lane_that_was_left_out_is_looked_at_again() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let mut holder = bench.session().await;
+    holder
+        .run(
+            "BEGIN TRANSACTION; SELECT l.not_before_ms FROM [$(schema)].session_lanes AS l
+             WITH (INDEX(uq_session_lanes_key), UPDLOCK) WHERE l.session_key = N'[s]';
+             UPDATE [$(schema)].worker_queue WITH (ROWLOCK) SET not_before_ms = not_before_ms + 60000;",
+        )
+        .await
+        .expect("lane and item are locked");
+    let between = Trigger::statement().of("_await_sessions");
+    let pause = bench.controls.pause(between);
+    let worker = bench.spawn(&fetch_work("worker")).await;
+    bench.blocked(1).await;
+    bench.controls.advance(Duration::from_secs(1));
+    pause.paused().await;
+    holder.run("ROLLBACK;").await.unwrap();
+    pause.release();
+    assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
 }
 
 /// Fetches look from where claims have got to. What comes back after a long time lies a second back and no more, so that

@@ -1,0 +1,92 @@
+//! What the operators' procedures do.
+
+use super::*;
+
+/// A DBA who has only SQL cancels and raises what a client would, and mistakes are refused.
+#[tokio::test]
+async fn cancel_and_raise_reach_running_instances_only() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    create(&provider, "order \"1\"").await;
+    schema
+        .sql("EXEC [$(schema)].cancel_instance @instance_id = N'order \"1\"', @reason = N'a/b \"c\" \\';")
+        .await;
+    schema
+        .sql("EXEC [$(schema)].raise_event @instance_id = N'order \"1\"', @name = N'Approval', @data = N'{\"by\":\"Mia\"}';")
+        .await;
+    let (item, _, _) = fetch(&provider).await.expect("the messages are ready");
+    assert_eq!(
+        item.messages,
+        [
+            WorkItem::CancelInstance {
+                instance: "order \"1\"".into(),
+                reason: "a/b \"c\" \\".into()
+            },
+            WorkItem::ExternalRaised {
+                instance: "order \"1\"".into(),
+                name: "Approval".into(),
+                data: "{\"by\":\"Mia\"}".into()
+            },
+        ]
+    );
+    let done = EventKind::OrchestrationCompleted { output: "1".into() };
+    begin(&provider, "finished", ended("finished", "Completed", done)).await;
+    for (instance, number) in [("finished", 51020), ("nowhere", 51007)] {
+        for call in ["cancel_instance", "raise_event @name = N'x',"] {
+            let statement = format!("EXEC [$(schema)].{call} @instance_id = N'{instance}';");
+            assert_eq!(schema.error(&statement).await, number, "{statement}");
+        }
+    }
+}
+
+/// Messages of instances that never existed go when they are old enough; what was started stays.
+#[tokio::test]
+async fn orphan_messages_are_purged_by_age() {
+    let (server, schema, provider) = on_own_server().await;
+    let cancel = |instance: &str| WorkItem::CancelInstance {
+        instance: instance.into(),
+        reason: "x".into(),
+    };
+    for instance in ["old-1", "old-2"] {
+        let message = provider.enqueue_for_orchestrator(cancel(instance), None);
+        message.await.expect("enqueue");
+    }
+    let message = provider.enqueue_for_orchestrator(start("started"), None);
+    message.await.expect("enqueue");
+    server.controls().advance(Duration::from_secs(3600));
+    let message = provider.enqueue_for_orchestrator(cancel("young"), None);
+    message.await.expect("enqueue");
+
+    let purge = "EXEC [$(schema)].purge_orphan_messages @older_than_ms = 60000;";
+    let rows = schema.sql(purge).await;
+    let counts = |row: &tiberius::Row| {
+        (
+            row.get::<i64, _>("instances_purged").expect("a count"),
+            row.get::<i64, _>("messages_deleted").expect("a count"),
+        )
+    };
+    assert_eq!(counts(&rows[0]), (2, 2));
+    let left = "SELECT instance_id FROM [$(schema)].v_queue ORDER BY instance_id;";
+    assert_eq!(lines(&schema, left).await, ["started", "young"]);
+    let locks = "SELECT COUNT(*) FROM [$(schema)].instance_locks;";
+    assert_eq!(schema.number(locks).await, 2);
+}
+
+/// Retention in days.
+#[tokio::test]
+async fn finished_instances_are_purged_by_days() {
+    let (server, schema, provider) = on_own_server().await;
+    let done = || EventKind::OrchestrationCompleted { output: "1".into() };
+    begin(&provider, "old", ended("old", "Completed", done())).await;
+    create(&provider, "running").await;
+    server.controls().advance(Duration::from_secs(31 * 86_400));
+    begin(&provider, "young", ended("young", "Completed", done())).await;
+    let rows = schema
+        .sql("EXEC [$(schema)].purge_instances @older_than_days = 30;")
+        .await;
+    assert_eq!(rows[0].get::<i64, _>("instances_deleted"), Some(1));
+    let left = "SELECT instance_id FROM [$(schema)].v_instances ORDER BY instance_id;";
+    assert_eq!(lines(&schema, left).await, ["running", "young"]);
+    let wrong = "EXEC [$(schema)].purge_instances @older_than_days = -1;";
+    assert_eq!(schema.error(wrong).await, 51021);
+}
