@@ -137,8 +137,8 @@ impl MssqlProvider {
         self.database.pool.status()
     }
 
-    /// Gives back what this provider still holds, so that other processes can go on with it at
-    /// once instead of waiting for the end of the leases. Call it when the runtime has been shut
+    /// Gives back what this provider still holds, so that other processes can go on with it
+    /// soon instead of waiting for the end of the leases. Call it when the runtime has been shut
     /// down; a runtime that still runs would lose its work to others.
     ///
     /// Waits for fetches under way, for ten seconds at most: a shutdown does not depend on the
