@@ -3,6 +3,7 @@
 //! Lock timeouts and WAITFOR are measured with [`Clock::elapsed`], so that moving the clock forward
 //! is the same as having waited.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,8 +23,8 @@ pub struct Clock {
     advanced_nanos: AtomicU64,
     /// What [`Clock::shift_utc`] added, in ticks; only the wall time moves.
     shifted_ticks: AtomicI64,
-    /// Where [`Clock::stop`] stopped the machine's part, in nanoseconds; 0 while it runs.
-    stopped_nanos: AtomicU64,
+    /// Where [`Clock::stop`] stopped the machine's part; empty while it runs. It stops once and for all.
+    stopped: OnceLock<Duration>,
 }
 
 impl Default for Clock {
@@ -43,15 +44,15 @@ impl Clock {
             started_unix_ticks: ticks(unix),
             advanced_nanos: AtomicU64::new(0),
             shifted_ticks: AtomicI64::new(0),
-            stopped_nanos: AtomicU64::new(0),
+            stopped: OnceLock::new(),
         }
     }
 
     /// Time since the clock was made, including what was added by [`Clock::advance`]; never goes back.
     pub fn elapsed(&self) -> Duration {
-        let by_itself = match self.stopped_nanos.load(Ordering::Relaxed) {
-            0 => self.started.elapsed(),
-            stopped => Duration::from_nanos(stopped),
+        let by_itself = match self.stopped.get() {
+            None => self.started.elapsed(),
+            Some(stopped) => *stopped,
         };
         by_itself + Duration::from_nanos(self.advanced_nanos.load(Ordering::Relaxed))
     }
@@ -63,10 +64,8 @@ impl Clock {
         let whole = (self.unix_ticks() / per_ms + 1) * per_ms;
         let elapsed = whole - self.started_unix_ticks - self.shifted_ticks.load(Ordering::Relaxed);
         let nanos = u64::try_from(elapsed * 100).unwrap_or(0);
-        let stopped = nanos
-            .saturating_sub(self.advanced_nanos.load(Ordering::Relaxed))
-            .max(1);
-        self.stopped_nanos.store(stopped, Ordering::Relaxed);
+        let stopped = nanos.saturating_sub(self.advanced_nanos.load(Ordering::Relaxed));
+        self.stopped.get_or_init(|| Duration::from_nanos(stopped));
     }
 
     /// Lets time pass: both the wall time and every running timeout move by `by`.

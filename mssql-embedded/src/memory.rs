@@ -1,6 +1,7 @@
 //! The memory of one session: what its variables and running statements hold, and the error when that
 //! is too much.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -91,6 +92,92 @@ impl Drop for Charge {
     }
 }
 
+/// Rows that a session keeps, on its account as long as they live.
+#[derive(Debug)]
+pub struct KeptRows {
+    rows: Vec<Vec<Value>>,
+    charge: Charge,
+}
+
+impl KeptRows {
+    /// No rows yet.
+    pub fn new(memory: &Arc<Memory>) -> Self {
+        Self {
+            rows: Vec::new(),
+            charge: memory.charge(),
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    ///
+    /// 701 when it exceeds the budget; the row is not kept then.
+    pub fn push(&mut self, row: Vec<Value>) -> SqlResult<()> {
+        self.charge.add(size_of::<Vec<Value>>() + row_bytes(&row))?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Takes over the rows of another, with their account.
+    pub fn append(&mut self, mut other: Self) {
+        self.rows.append(&mut other.rows);
+        self.charge.bytes += std::mem::take(&mut other.charge.bytes);
+    }
+
+    /// Lets all rows go.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.charge.release();
+    }
+
+    /// The rows, and what must live as long as they do.
+    pub fn into_parts(self) -> (Vec<Vec<Value>>, Charge) {
+        (self.rows, self.charge)
+    }
+}
+
+impl Deref for KeptRows {
+    type Target = [Vec<Value>];
+
+    fn deref(&self) -> &[Vec<Value>] {
+        &self.rows
+    }
+}
+
+impl DerefMut for KeptRows {
+    fn deref_mut(&mut self) -> &mut [Vec<Value>] {
+        &mut self.rows
+    }
+}
+
+/// The rows one after another; what they hold is given back with the last of them.
+#[derive(Debug)]
+pub struct KeptRowsIter {
+    rows: std::vec::IntoIter<Vec<Value>>,
+    _charge: Charge,
+}
+
+impl Iterator for KeptRowsIter {
+    type Item = Vec<Value>;
+
+    fn next(&mut self) -> Option<Vec<Value>> {
+        self.rows.next()
+    }
+}
+
+impl IntoIterator for KeptRows {
+    type Item = Vec<Value>;
+    type IntoIter = KeptRowsIter;
+
+    fn into_iter(self) -> KeptRowsIter {
+        KeptRowsIter {
+            rows: self.rows.into_iter(),
+            _charge: self.charge,
+        }
+    }
+}
+
 /// The bytes of a value's text or binary part.
 pub fn heap_bytes(value: &Value) -> usize {
     match value {
@@ -147,5 +234,24 @@ mod tests {
         assert_eq!(memory.room(1).unwrap_err().number, 701);
         drop(first);
         memory.room(40).unwrap();
+    }
+
+    /// Rows count until the last of them is gone, whoever has taken them over.
+    #[test]
+    fn rows_count_while_they_are_kept() {
+        let memory = Memory::new(1000);
+        let row = || vec![Value::Int(1)];
+        let mut first = KeptRows::new(&memory);
+        while first.push(row()).is_ok() {}
+        let held = first.len();
+        let mut second = KeptRows::new(&memory);
+        assert_eq!(second.push(row()).unwrap_err().number, 701);
+        second.append(first);
+        assert_eq!(second.len(), held);
+        assert!(memory.charge().add(500).is_err());
+        let rest = second.into_iter();
+        assert!(memory.charge().add(500).is_err());
+        drop(rest);
+        memory.room(1000).unwrap();
     }
 }

@@ -56,9 +56,19 @@ fn every_module_of_the_engine_imports_downwards_only() {
 
 #[test]
 fn no_crate_has_modules_that_import_each_other() {
-    for sources in ["src", "mssql-embedded/src", "sql-stress/src", "cli/src"] {
+    let crates = [
+        ("src", 10),
+        ("mssql-embedded/src", 10),
+        ("sql-stress/src", 10),
+        ("cli/src", 10),
+        ("benches/support", 2),
+    ];
+    for (sources, least) in crates {
         let edges = crate_edges(&workspace().join(sources));
-        assert!(edges.len() > 10, "{sources}: too few imports to be true");
+        assert!(
+            edges.len() >= least,
+            "{sources}: too few imports to be true"
+        );
         let found = circles(&edges);
         assert!(found.is_empty(), "{sources}:\n{}", found.join("\n"));
     }

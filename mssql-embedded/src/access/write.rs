@@ -366,6 +366,8 @@ fn update_rows(
 ) -> Result<Vec<Key>, Failure> {
     let mut moving = Vec::with_capacity(changes.len());
     for (locator, new) in changes {
+        // As at the wait for a lock, what is written so far is this transaction's, locked, and undone if it fails.
+        a.give_way()?;
         let Some(old) = take_row(a, table, &locator)? else {
             return Err(errors::row_moved().into());
         };
@@ -373,6 +375,7 @@ fn update_rows(
     }
     let mut locators = Vec::with_capacity(moving.len());
     for row in moving {
+        a.give_way()?;
         let locator = if row.uprooted {
             let locator = new_locator(a, table, &row.new);
             put_row(a, table, &locator, &row.new)?;

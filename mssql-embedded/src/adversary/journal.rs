@@ -62,7 +62,7 @@ pub struct OpenPath {
     pub procedure: String,
     /// The line on which the statement begins.
     pub line: u32,
-    /// The table.
+    /// Its name without schema.
     pub table: String,
     /// Whether the statement names the index, and leaves open only how it is read.
     pub is_index_named: bool,

@@ -31,13 +31,13 @@ pub struct InsertStmt {
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// The table.
+    /// A table, a view that leads to one, or a table variable.
     pub target: DmlTarget,
     /// Its columns, if listed.
     pub columns: Vec<Ident>,
     /// `OUTPUT`.
     pub output: Option<OutputClause>,
-    /// The rows.
+    /// VALUES, a query, EXEC or DEFAULT VALUES.
     pub source: InsertSource,
     /// `OPTION (…)`.
     pub options: Vec<QueryHint>,

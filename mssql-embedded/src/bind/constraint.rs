@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{ConstraintKind, TableConstraint};
-use crate::catalog::{CheckDef, Database, DefaultDef, KeyConstraint, TableDef};
+use crate::catalog::{CheckDef, Database, DefaultDef, Home, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
 use super::foreign_def::{ForeignKey, add_foreign_key};
@@ -19,7 +19,7 @@ pub fn add_constraint(
     table: &mut TableDef,
     constraint: &TableConstraint,
     column: Option<&str>,
-    database: &Database,
+    home: Home<'_>,
 ) -> SqlResult<()> {
     let taken = table.indexes.iter().any(|i| i.clustered);
     if matches!(constraint.kind, ConstraintKind::PrimaryKey { .. }) && has_primary_key(table) {
@@ -29,8 +29,8 @@ pub fn add_constraint(
         );
         return Err(not_created(SqlError::with(1779, 16, 0, message)));
     }
-    add_one(table, constraint, column, taken, database)?;
-    validate(table, database)
+    add_one(table, constraint, column, taken, home)?;
+    validate(table, home.database)
 }
 
 fn has_primary_key(table: &TableDef) -> bool {
@@ -63,8 +63,9 @@ pub(super) fn add_one(
     constraint: &TableConstraint,
     column: Option<&str>,
     clustered_taken: bool,
-    database: &Database,
+    home: Home<'_>,
 ) -> SqlResult<()> {
+    let database = home.database;
     let given = constraint.name.as_ref().map(|n| n.name.clone());
     let system_named = given.is_none();
     let count = table.indexes.len() + table.checks.len();
@@ -156,7 +157,7 @@ pub(super) fn add_one(
                 referenced,
                 cascade_delete: *cascade_delete,
             };
-            add_foreign_key(table, &key, database)
+            add_foreign_key(table, &key, home)
         }
         ConstraintKind::Default { expr, text, column } => {
             let position = positions(table, [column.name.as_str()].into_iter(), database, 1752)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Declaration, Stmt, StmtKind};
-use crate::catalog::Database;
+use crate::catalog::{Database, Home};
 use crate::error::SqlResult;
 use crate::plan::VariableMap;
 use crate::value::{BareLength, DataType};
@@ -103,7 +103,11 @@ fn declare(map: &mut VariableMap, declaration: &Declaration, database: &Database
             pos,
         } => {
             let target = TableName::variable(name, database);
-            let table = table_def_from_ast(&target, columns, constraints, database)
+            let home = Home {
+                database,
+                default_schema: "dbo",
+            };
+            let table = table_def_from_ast(&target, columns, constraints, home)
                 .map_err(|e| e.at(pos.line))?;
             map.add_table(name, Arc::new(table))
                 .map_err(|e| e.at(pos.line))

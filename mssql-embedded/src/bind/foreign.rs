@@ -215,7 +215,7 @@ fn row_binder<'a>(ctx: &BindContext<'a>, table: &TableDef) -> Binder<'a> {
         columns: table_columns(table, base),
         hidden: false,
         qualified_only: false,
-        leaf: 0,
+        leaf: Some(0),
     });
     scope.visible = 0..1;
     binder

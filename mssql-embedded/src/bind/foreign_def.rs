@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ast::{Ident, ObjectName};
-use crate::catalog::{Database, ForeignKeyDef, Object, ObjectId, TableDef, is_temporary};
+use crate::catalog::{Database, ForeignKeyDef, Home, Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
@@ -26,18 +26,18 @@ pub(super) struct ForeignKey<'a> {
 ///
 /// # Errors
 ///
-/// 1767, 1769, 1770, 1773, 1776, 1778, 1785 or 8139, each followed by 1750.
+/// 1763, 1767, 1769, 1770, 1773, 1776, 1778, 1785 or 8139, each followed by 1750.
 pub(super) fn add_foreign_key(
     table: &mut TableDef,
     key: &ForeignKey<'_>,
-    database: &Database,
+    home: Home<'_>,
 ) -> SqlResult<()> {
     if is_temporary(&table.name) || table.name.starts_with('@') {
         return Err(SqlError::unsupported("FOREIGN KEY of a temporary table"));
     }
-    let def = resolve(table, key, database).map_err(not_created)?;
+    let def = resolve(table, key, home).map_err(not_created)?;
     table.foreign_keys.push(def);
-    if key.cascade_delete && cascades_meet(table, database) {
+    if key.cascade_delete && cascades_meet(table, home.database) {
         return Err(not_created(SqlError::with(
             1785,
             16,
@@ -53,12 +53,9 @@ pub(super) fn add_foreign_key(
     Ok(())
 }
 
-fn resolve(
-    table: &TableDef,
-    key: &ForeignKey<'_>,
-    database: &Database,
-) -> SqlResult<ForeignKeyDef> {
-    let found = find_parent(table, key, database)?;
+fn resolve(table: &TableDef, key: &ForeignKey<'_>, home: Home<'_>) -> SqlResult<ForeignKeyDef> {
+    let database = home.database;
+    let found = find_parent(table, key, home)?;
     let parent = found.as_deref().unwrap_or(table);
     let shown = errors::dotted(key.parent);
     let columns = columns(table, key.columns, database).map_err(|column| {
@@ -152,24 +149,30 @@ fn same_type(a: &DataType, b: &DataType) -> bool {
     a == b || a.is_string() && a.name() == b.name() && a.collation() == b.collation()
 }
 
-/// The referenced table; `None` for the table itself.
+/// The referenced table; `None` for the table itself. A name without schema is looked up where the user's names are,
+/// even if the table itself is in another schema: `CREATE TABLE s.t (… REFERENCES t)` is 1767 unless the user has a `t`
+/// (tools that rely on the table's schema fail so: github.com/dmtolpeko/sqlines/issues/12,
+/// github.com/dotnet/efcore/issues/15813).
 fn find_parent(
     table: &TableDef,
     key: &ForeignKey<'_>,
-    database: &Database,
+    home: Home<'_>,
 ) -> SqlResult<Option<Arc<TableDef>>> {
-    let (schemas, name) = match key.parent.parts.as_slice() {
-        [name] => (vec![table.schema.as_str(), "dbo"], name),
-        [schema, name] => (vec![schema.name.as_str()], name),
-        _ => return Err(SqlError::unsupported("a foreign key to another database")),
+    let database = home.database;
+    let Some(places) = home.places(key.parent)? else {
+        let message = format!(
+            "Cross-database foreign key references are not supported. Foreign key '{}'.",
+            errors::dotted(key.parent)
+        );
+        return Err(SqlError::with(1763, 16, 0, message));
     };
-    for schema in schemas {
+    for schema in std::iter::once(places.schema).chain(places.then) {
         let own = database.fold(schema) == database.fold(&table.schema)
-            && database.fold(&name.name) == database.fold(&table.name);
+            && database.fold(places.object) == database.fold(&table.name);
         if own {
             return Ok(None);
         }
-        if let Some(Object::Table(found)) = database.find_object(schema, &name.name) {
+        if let Some(Object::Table(found)) = database.find_object(schema, places.object) {
             return Ok(Some(Arc::clone(found)));
         }
     }

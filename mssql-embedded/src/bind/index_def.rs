@@ -262,15 +262,9 @@ pub(super) fn nullable_key(table: &TableDef) -> SqlError {
 /// 1944: a key whose fixed-length columns alone are too long. A variable-length key that can grow
 /// too long is created, and 1946 stops the row that is.
 fn check_key_size(table: &TableDef, spec: &IndexSpec<'_>, keys: &[(usize, bool)]) -> SqlResult<()> {
-    let fixed = |ty: &DataType| {
-        !matches!(
-            ty,
-            DataType::VarChar(..) | DataType::NVarChar(..) | DataType::VarBinary(_)
-        )
-    };
     let types = keys.iter().map(|(p, _)| &table.columns[*p].ty);
     let bytes: usize = types
-        .filter(|t| fixed(t))
+        .filter(|t| !t.is_variable())
         .filter_map(DataType::key_bytes)
         .sum();
     let (limit, kind) = if spec.clustered {

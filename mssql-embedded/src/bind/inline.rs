@@ -81,7 +81,7 @@ impl<'a> Binder<'a> {
             columns,
             hidden: false,
             qualified_only: false,
-            leaf: mark.leaves,
+            leaf: Some(mark.leaves),
         })?;
         Ok(Some(Rel::Inner { members, conds }))
     }

@@ -1,6 +1,6 @@
 //! The select list: items, stars, assignments.
 
-use crate::ast::{BinaryOp, ExprKind, ObjectName, Pos, SelectItem};
+use crate::ast::{BinaryOp, ExprKind, ObjectName, SelectItem};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Scalar};
 use crate::value::precedence::check_implicit;
@@ -81,11 +81,7 @@ impl<'a> Binder<'a> {
         op: Option<BinaryOp>,
         value: Ex,
     ) -> SqlResult<Assign> {
-        let anywhere = Pos {
-            offset: u32::MAX,
-            ..Pos::default()
-        };
-        let target = self.ctx.variables.target(variable, anywhere)?;
+        let target = self.ctx.variables.target_named(variable)?;
         let value = match op {
             Some(op) => {
                 let old = Ex::new(Scalar::Variable(target.slot), target.ty.clone(), true);

@@ -45,7 +45,7 @@ impl<'a> Binder<'a> {
                     columns,
                     hidden: false,
                     qualified_only: true,
-                    leaf: usize::MAX,
+                    leaf: None,
                 });
             }
         }

@@ -93,7 +93,7 @@ fn row_binder<'a>(ctx: &BindContext<'a>, table: &'a TableDef) -> SqlResult<Binde
         columns: table_columns(table, base),
         hidden: false,
         qualified_only: false,
-        leaf: 0,
+        leaf: Some(0),
     })?;
     binder.scope().visible = 0..1;
     Ok(binder)

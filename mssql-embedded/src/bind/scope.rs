@@ -68,8 +68,8 @@ pub(super) struct Source {
     pub(super) hidden: bool,
     /// Found only with its prefix: `inserted` and `deleted`.
     pub(super) qualified_only: bool,
-    /// Its position among the leaves.
-    pub(super) leaf: usize,
+    /// Its position among the leaves; `inserted` and `deleted` are read from no leaf.
+    pub(super) leaf: Option<usize>,
 }
 
 /// One query level.

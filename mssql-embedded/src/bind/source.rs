@@ -39,7 +39,7 @@ impl<'a> Binder<'a> {
             columns: table_columns(table, base),
             hidden: false,
             qualified_only: false,
-            leaf,
+            leaf: Some(leaf),
         })?;
         let filters = self.bind_index_filters(table);
         let table_leaf = TableLeaf {
@@ -96,7 +96,7 @@ impl<'a> Binder<'a> {
             columns: table_columns(&table, base),
             hidden: false,
             qualified_only: false,
-            leaf,
+            leaf: Some(leaf),
         })?;
         let slots = base..base + table.columns.len();
         let kind = LeafKind::Local {
@@ -229,7 +229,7 @@ impl<'a> Binder<'a> {
             columns,
             hidden: false,
             qualified_only: false,
-            leaf,
+            leaf: Some(leaf),
         })?;
         self.scope().leaves.push(Leaf {
             kind: LeafKind::Other(Box::new(node)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{ColumnDef, ConstraintKind, TableConstraint};
-use crate::catalog::{Catalog, Column, Database, DefaultDef, TableDef};
+use crate::catalog::{Catalog, Column, Database, DefaultDef, Home, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::VariableMap;
 use crate::value::{BareLength, DataType};
@@ -68,8 +68,9 @@ pub fn table_def_from_ast(
     name: &TableName,
     columns: &[ColumnDef],
     constraints: &[TableConstraint],
-    database: &Database,
+    home: Home<'_>,
 ) -> SqlResult<TableDef> {
+    let database = home.database;
     let mut table = name.clone().table(Vec::new());
     columns_from_ast(&mut table, columns, database)?;
     let inline = columns
@@ -90,7 +91,7 @@ pub fn table_def_from_ast(
     for (constraint, column) in all {
         refuse_null_key(&table, constraint, columns, database)?;
         let column = column.map(|c| c.name.name.as_str());
-        add_one(&mut table, constraint, column, taken, database)?;
+        add_one(&mut table, constraint, column, taken, home)?;
     }
     validate(&table, database)?;
     Ok(table)

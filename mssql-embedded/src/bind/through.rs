@@ -133,7 +133,8 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Modifiable<'a>> {
         let scope = self.scope();
         let source = scope.sources.len() - 1;
-        let leaf = &scope.leaves[scope.sources[source].leaf];
+        let leaf = scope.sources[source].leaf.map(|leaf| &scope.leaves[leaf]);
+        let leaf = leaf.ok_or_else(|| SqlError::internal("a target that is read from nowhere"))?;
         let (base, locator) = (leaf.slots.start, leaf.locator());
         let locator = locator
             .ok_or_else(|| SqlError::unsupported("changing rows of anything but a table"))?;
@@ -200,7 +201,7 @@ impl<'a> Binder<'a> {
             columns,
             hidden: false,
             qualified_only: false,
-            leaf,
+            leaf: Some(leaf),
         })?;
         let node = Node::Derived {
             query: Box::new(query),

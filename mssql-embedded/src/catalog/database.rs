@@ -219,19 +219,53 @@ pub struct Principal {
     pub fixed: bool,
 }
 
+/// What a permission is about, with its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurableId {
+    Database,
+    Object(ObjectId),
+    Schema(i32),
+    Principal(i32),
+}
+
+impl SecurableId {
+    /// Number and name of its class, and its id, as sys.database_permissions shows them.
+    pub fn shown(self) -> (u8, &'static str, i32) {
+        match self {
+            Self::Database => (0, "DATABASE", 0),
+            Self::Object(id) => (1, "OBJECT_OR_COLUMN", id),
+            Self::Schema(id) => (3, "SCHEMA", id),
+            Self::Principal(id) => (4, "DATABASE_PRINCIPAL", id),
+        }
+    }
+}
+
+/// Whether a permission is given or withheld.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermissionState {
+    Grant,
+    Deny,
+}
+
+impl PermissionState {
+    /// Letter and name, as sys.database_permissions shows them.
+    pub fn shown(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Grant => ("G ", "GRANT"),
+            Self::Deny => ("D ", "DENY"),
+        }
+    }
+}
+
 /// One row of sys.database_permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
-    /// 0 database, 1 object, 3 schema, 4 principal.
-    pub class: u8,
-    /// The object or schema id; 0 for the database.
-    pub major_id: i32,
+    pub on: SecurableId,
     /// Whom.
     pub grantee: i32,
     /// By whom.
     pub grantor: i32,
     /// 'EXECUTE', 'SELECT', …
     pub permission: String,
-    /// 'G' or 'D' ('W' is GRANT WITH GRANT OPTION).
-    pub state: char,
+    pub state: PermissionState,
 }

@@ -9,7 +9,7 @@ mod table;
 mod temporary;
 
 pub use database::*;
-pub use resolve::{Found, Names, database_user, dotted, invalid_object, server_fold};
+pub use resolve::{Found, Home, Names, database_user, dotted, invalid_object, server_fold};
 pub use table::*;
 pub use temporary::{TEMPDB, TemporaryTables, is_temporary};
 

@@ -1,6 +1,37 @@
 //! Who may do what, by ownership, role and grant.
 
-use super::{Database, Object, Permission};
+use super::{Database, Object, Permission, PermissionState, SecurableId};
+
+/// The permissions that the engine checks, with their codes in sys.database_permissions; others are refused, since
+/// granting them would promise something nobody keeps.
+const CODES: &[(&str, &str)] = &[
+    ("EXECUTE", "EX  "),
+    ("SELECT", "SL  "),
+    ("INSERT", "IN  "),
+    ("UPDATE", "UP  "),
+    ("DELETE", "DL  "),
+    ("CONTROL", "CL  "),
+    ("ALTER", "AL  "),
+    ("VIEW DEFINITION", "VW  "),
+    ("REFERENCES", "RF  "),
+    ("CREATE TABLE", "CRTB"),
+    ("CREATE PROCEDURE", "CRPR"),
+    ("CREATE SCHEMA", "CRSM"),
+    ("CREATE VIEW", "CRVW"),
+    ("CREATE ROLE", "CRRL"),
+    ("CONNECT", "CO  "),
+    ("ALTER ANY SCHEMA", "ALSM"),
+    ("ALTER ANY ROLE", "ALRL"),
+    ("ALTER ANY USER", "ALUS"),
+    ("TAKE OWNERSHIP", "TO  "),
+    ("VIEW DATABASE STATE", "VWDS"),
+];
+
+/// The four-letter code of a permission; `None` for one that the engine does not check.
+pub fn code(permission: &str) -> Option<&'static str> {
+    let found = CODES.iter().find(|(name, _)| *name == permission)?;
+    Some(found.1)
+}
 
 /// Ids of fixed roles.
 const DB_OWNER: i32 = 16384;
@@ -32,11 +63,10 @@ pub fn may_define(
     if is_owner(database, user, sysadmin) || roles.contains(&DB_DDLADMIN) {
         return true;
     }
-    let granted = |permission: &str, class: u8, major: i32| {
+    let granted = |permission: &str, on: SecurableId| {
         database.permissions.iter().any(|p| {
-            p.state == 'G'
-                && p.class == class
-                && p.major_id == major
+            p.state == PermissionState::Grant
+                && p.on == on
                 && p.permission == permission
                 && roles.contains(&p.grantee)
         })
@@ -45,17 +75,17 @@ pub fn may_define(
         None => true,
         Some(id) => {
             roles.contains(&database.schema_owner(id))
-                || granted("ALTER", 3, id)
-                || granted("CONTROL", 3, id)
+                || granted("ALTER", SecurableId::Schema(id))
+                || granted("CONTROL", SecurableId::Schema(id))
         }
     };
     let statement = match what {
         "CREATE TABLE" | "CREATE PROCEDURE" | "CREATE VIEW" | "CREATE SCHEMA" => {
-            granted(what, 0, 0)
+            granted(what, SecurableId::Database)
         }
         _ => schema.is_some(),
     };
-    in_schema && (statement || granted("CONTROL", 0, 0))
+    in_schema && (statement || granted("CONTROL", SecurableId::Database))
 }
 
 /// Whether a user has a permission on an object: DENY wins, then owners, roles and grants on the
@@ -69,17 +99,17 @@ pub fn has(database: &Database, user: i32, object: &Object, permission: &str) ->
     let covers = |p: &Permission| {
         roles.contains(&p.grantee)
             && (p.permission == permission || p.permission == "CONTROL")
-            && match p.class {
-                0 => true,
-                1 => p.major_id == object.id(),
-                3 => p.major_id == object.schema_id(),
-                _ => false,
+            && match p.on {
+                SecurableId::Database => true,
+                SecurableId::Object(id) => id == object.id(),
+                SecurableId::Schema(id) => id == object.schema_id(),
+                SecurableId::Principal(_) => false,
             }
     };
     if database
         .permissions
         .iter()
-        .any(|p| p.state == 'D' && covers(p))
+        .any(|p| p.state == PermissionState::Deny && covers(p))
     {
         return false;
     }
@@ -91,5 +121,5 @@ pub fn has(database: &Database, user: i32, object: &Object, permission: &str) ->
     database
         .permissions
         .iter()
-        .any(|p| p.state == 'G' && covers(p))
+        .any(|p| p.state == PermissionState::Grant && covers(p))
 }

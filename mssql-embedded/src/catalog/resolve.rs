@@ -32,6 +32,50 @@ pub struct Found<'a> {
     pub object: &'a Object,
 }
 
+/// Where the names of a definition are looked up: all in one database, because a definition is about that one.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    pub database: &'a Database,
+    /// Where a name without schema is looked up first, before dbo.
+    pub default_schema: &'a str,
+}
+
+/// Where a name is looked for within a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The schema that the name says, or the default one; a new object goes there.
+    pub schema: &'a str,
+    /// Where it is looked for next, if the name says no schema.
+    pub then: Option<&'a str>,
+    /// The object's own name.
+    pub object: &'a str,
+}
+
+impl<'a> Home<'a> {
+    /// The places of a name; `None` when it is about another database.
+    ///
+    /// # Errors
+    ///
+    /// Refuses linked servers by name.
+    pub fn places(&self, name: &'a ObjectName) -> SqlResult<Option<Places<'a>>> {
+        let parts = split(name)?;
+        let other = |d: &str| server_fold(d) != server_fold(&self.database.name);
+        if parts.database.is_some_and(other) {
+            return Ok(None);
+        }
+        Ok(Some(places(&parts, self.default_schema)))
+    }
+}
+
+/// A name with a schema is looked for there alone, one without in the default schema and then in dbo.
+fn places<'a>(parts: &Parts<'a>, default_schema: &'a str) -> Places<'a> {
+    Places {
+        schema: parts.schema.unwrap_or(default_schema),
+        then: parts.schema.is_none().then_some("dbo"),
+        object: parts.object,
+    }
+}
+
 /// The parts of a dotted name, of which only the object must be there: `other..t` leaves the schema
 /// to the default, `..t` the database too.
 struct Parts<'n> {
@@ -112,15 +156,12 @@ impl<'a> Names<'a> {
         let Some(database) = self.database_of(name)? else {
             return Ok(None);
         };
-        let parts = split(name)?;
+        let places = places(&split(name)?, self.default_schema(database));
         let find = |schema: &str| {
-            let object = database.find_object(schema, parts.object)?;
+            let object = database.find_object(schema, places.object)?;
             Some(Found { database, object })
         };
-        Ok(match parts.schema {
-            Some(schema) => find(schema),
-            None => find(self.default_schema(database)).or_else(|| find("dbo")),
-        })
+        Ok(find(places.schema).or_else(|| places.then.and_then(find)))
     }
 
     fn temporary(&self, name: &str) -> Option<Found<'a>> {

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
 use crate::fast_map::FastMap;
 use crate::lock::LockOwner;
-use crate::memory::Memory;
+use crate::memory::{Charge, Memory};
 use crate::plan::Against;
 use crate::storage::{Mark, Txn};
 use crate::value::Value;
@@ -196,7 +196,7 @@ pub struct Core {
     /// Its temporary tables.
     pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
-    pub prepared: HashMap<i32, Prepared>,
+    pub prepared: HashMap<i32, (Prepared, Charge)>,
     pub next_handle: i32,
     /// Names of procedures that its client called, taken apart.
     pub called: FastMap<String, Arc<ObjectName>>,
@@ -209,6 +209,16 @@ pub enum Prepared {
     Text(String, String),
     /// A procedure.
     Call(ObjectName),
+}
+
+impl Prepared {
+    fn bytes(&self) -> usize {
+        let texts = match self {
+            Self::Text(text, declared) => text.len() + declared.len(),
+            Self::Call(name) => name.parts.iter().map(|part| part.name.len()).sum(),
+        };
+        size_of::<(i32, Self, Charge)>() + texts
+    }
 }
 
 impl Core {
@@ -282,12 +292,18 @@ impl Core {
         }
     }
 
-    /// Keeps what was prepared; its handle.
-    pub fn prepare(&mut self, prepared: Prepared) -> i32 {
+    /// Keeps what was prepared, on the session's account until it is given up; its handle.
+    ///
+    /// # Errors
+    ///
+    /// 701 when the session may not keep as much.
+    pub fn prepare(&mut self, prepared: Prepared) -> SqlResult<i32> {
+        let mut charge = self.memory.charge();
+        charge.add(prepared.bytes())?;
         let handle = self.next_handle;
         self.next_handle += 1;
-        self.prepared.insert(handle, prepared);
-        handle
+        self.prepared.insert(handle, (prepared, charge));
+        Ok(handle)
     }
 
     /// Rolls everything back; the descriptor of the transaction if one was open.

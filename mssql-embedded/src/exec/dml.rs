@@ -11,13 +11,16 @@ use crate::catalog::{AccessPath, IndexDef, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::fast_map::FastSet;
 use crate::lock::Mode;
+use crate::memory::{KeptRows, row_bytes};
 use crate::plan::{ColumnSource, Delete, Insert, Query, RowRules, Scalar, Source, Target, Update};
 use crate::storage::{InsertOutcome, Key, Row};
 use crate::value::{CastMode, ColumnMeta, DataType, Value, cast};
 
 use super::dml_output::Outputs;
+use super::env::tick;
 use super::filter::qualifies;
 use super::foreign::{check_parents, settle_children};
+use super::query_run::within;
 use super::row::{Verb, convert, finish_row, new_row};
 use super::{Env, QueryRun, collect_first, eval};
 
@@ -27,7 +30,7 @@ pub struct DmlResult {
     /// Rows written.
     pub rows: u64,
     /// The rows of OUTPUT for the client.
-    pub output: Option<(Vec<ColumnMeta>, Vec<Vec<Value>>)>,
+    pub output: Option<(Vec<ColumnMeta>, KeptRows)>,
     /// Warnings (3604 of IGNORE_DUP_KEY).
     pub messages: Vec<SqlError>,
 }
@@ -35,7 +38,7 @@ pub struct DmlResult {
 /// Runs an INSERT; `given` are the rows of INSERT … EXEC.
 pub fn run_insert(
     insert: &Insert,
-    given: Option<Vec<Vec<Value>>>,
+    given: Option<KeptRows>,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<DmlResult> {
     check_target(&insert.target, env)?;
@@ -47,11 +50,12 @@ pub fn run_insert(
     lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
         (Source::Query(query), _) => collect_first(query, env.row_limit(), env)?,
-        (Source::Exec, rows) => fitting(rows.unwrap_or_default(), &insert.columns)?,
+        (Source::Exec, Some(rows)) => fitting(rows, &insert.columns)?,
+        (Source::Exec, None) => return Err(SqlError::internal("INSERT EXEC without its rows")),
     };
     let table = insert.target.table();
     let mut result = DmlResult::default();
-    let mut outputs = Outputs::default();
+    let mut outputs = Outputs::new(env);
     let mut written = Vec::new();
     for values in rows {
         env.tick()?;
@@ -78,6 +82,7 @@ pub fn run_insert(
             continue;
         }
         if !insert.foreign.is_empty() {
+            env.keep(size_of::<Row>())?;
             written.push(Arc::clone(&row));
         }
         if let (Some(value), Target::Table(_)) = (identity, &insert.target) {
@@ -111,7 +116,7 @@ pub(super) fn check_target(target: &Target, env: &Env<'_, '_>) -> SqlResult<()> 
 /// Fills a new table; how many rows were written.
 pub fn fill_table(
     table: &Arc<TableDef>,
-    rows: Vec<Vec<Value>>,
+    rows: KeptRows,
     rules: &RowRules,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<u64> {
@@ -139,7 +144,7 @@ fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
 }
 
 /// 213 when a result set of INSERT … EXEC has not as many columns as the INSERT takes.
-fn fitting(rows: Vec<Vec<Value>>, columns: &[ColumnSource]) -> SqlResult<Vec<Vec<Value>>> {
+fn fitting(rows: KeptRows, columns: &[ColumnSource]) -> SqlResult<KeptRows> {
     let taken = |c: &&ColumnSource| matches!(c, ColumnSource::Output(..));
     let width = columns.iter().filter(taken).count();
     if rows.iter().any(|row| row.len() != width) {
@@ -241,14 +246,16 @@ struct Seen {
 
 impl Seen {
     /// False when it was there.
-    fn add(&mut self, locator: &Key) -> bool {
-        match &self.first {
-            None => {
-                self.first = Some(Arc::clone(locator));
-                true
-            }
-            Some(first) => first != locator && self.others.insert(Arc::clone(locator)),
+    fn add(&mut self, locator: &Key, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        let Some(first) = &self.first else {
+            self.first = Some(Arc::clone(locator));
+            return Ok(true);
+        };
+        let is_new = first != locator && self.others.insert(Arc::clone(locator));
+        if is_new {
+            env.keep(size_of::<Key>() + locator.len())?;
         }
+        Ok(is_new)
     }
 }
 
@@ -257,19 +264,19 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     check_target(&update.target, env)?;
     let mut changes = Vec::new();
     let mut seen = Seen::default();
-    let mut outputs = Outputs::default();
+    let mut outputs = Outputs::new(env);
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let limit = env.row_limit();
     let by_row = writes_by_row(&update.query, &update.target, Some(&update.set), env);
     let mut written = 0;
     let mut filter = |index: usize, row: &Row| qualifies(&update.rules, index, row);
     let mut run = QueryRun::open(&update.query, env)?;
-    while written + changes.len() < limit
+    while within(limit, written + changes.len())
         && let Some(change) = run.next_with(env, |env| {
             let Some(locator) = locator_of(env, update.query.level, update.locator)? else {
                 return Ok(None);
             };
-            if !seen.add(&locator) {
+            if !seen.add(&locator, env)? {
                 return Ok(None);
             }
             let row = changed_row(update, env)?;
@@ -284,10 +291,12 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
                 );
                 outputs.add(output, env)?;
             }
+            env.keep(size_of::<(Key, Row)>() + row_bytes(&row))?;
             let row = Row::from(row);
             if !update.foreign.is_empty() {
                 let old =
                     env.rows[update.query.level][update.base..update.base + row.len()].to_vec();
+                env.keep(2 * size_of::<Row>() + row_bytes(&old))?;
                 before.push(Row::from(old));
                 after.push(Arc::clone(&row));
             }
@@ -311,7 +320,9 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             access::update_all(&mut env.access()?, table, changes, &mut filter)?;
         }
         Target::Local(slot, _) => {
-            env.frame.tables[*slot].update_all(changes)?;
+            let (latch, interrupted) = (&mut env.latch, &mut *env.interrupted);
+            let mut ask = || tick(latch, interrupted);
+            env.frame.tables[*slot].update_all(changes, &mut ask)?;
         }
     }
     check_parents(&update.foreign, &after, "UPDATE", env)?;
@@ -398,7 +409,7 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let width = delete.target.table().columns.len();
     let mut locators = Vec::new();
     let mut seen = Seen::default();
-    let mut outputs = Outputs::default();
+    let mut outputs = Outputs::new(env);
     let mut gone = Vec::new();
     let limit = env.row_limit();
     let by_row = writes_by_row(&delete.query, &delete.target, None, env);
@@ -406,12 +417,12 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
     let mut filter = |index: usize, row: &Row| qualifies(&delete.rules, index, row);
     let mut found_rows = 0;
     let mut run = QueryRun::open(&delete.query, env)?;
-    while found_rows < limit
+    while within(limit, found_rows)
         && let Some(found) = run.next_with(env, |env| {
             let Some(locator) = locator_of(env, delete.query.level, delete.locator)? else {
                 return Ok(None);
             };
-            if !seen.add(&locator) {
+            if !seen.add(&locator, env)? {
                 return Ok(None);
             }
             if let Some(output) = &delete.output {
@@ -420,6 +431,7 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             }
             if !delete.foreign.is_empty() {
                 let old = env.rows[delete.query.level][delete.base..delete.base + width].to_vec();
+                env.keep(size_of::<Row>() + row_bytes(&old))?;
                 gone.push(Row::from(old));
             }
             Ok(Some(locator))
@@ -432,7 +444,10 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
                 result.rows += 1;
                 access::delete(&mut env.access()?, table, &locator, &mut filter)?;
             }
-            None => locators.push(locator),
+            None => {
+                env.keep(size_of::<Key>())?;
+                locators.push(locator);
+            }
         }
     }
     drop(run);

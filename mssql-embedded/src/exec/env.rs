@@ -7,6 +7,7 @@ use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
 use crate::interrupt::{Interrupt, interrupt_error};
+use crate::memory::Charge;
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
 
@@ -40,6 +41,8 @@ pub struct Env<'a, 'e> {
     pub snapshot: Option<CommitSeq>,
     /// Rows that are kept for another look, with an adversary.
     pub spools: Spools,
+    /// What the statement keeps until it ends, of the session's memory.
+    pub kept: Option<Charge>,
 }
 
 impl<'e> Env<'_, 'e> {
@@ -74,30 +77,30 @@ impl<'e> Env<'_, 'e> {
     /// Asked for every row that an operator hands on, since any loop over rows can last: now and then
     /// lets others have the latch and asks whether to go on.
     pub fn tick(&mut self) -> SqlResult<()> {
-        if self.latch.give_way() {
-            self.stop_if_told()?;
-        }
-        Ok(())
+        tick(&mut self.latch, self.interrupted)
     }
 
     /// Lets others have the latch and asks whether to go on.
     pub fn pause(&mut self) -> SqlResult<()> {
         self.latch.bump();
-        self.stop_if_told()
+        stop_if_told(self.interrupted)
     }
 
-    fn stop_if_told(&mut self) -> SqlResult<()> {
-        match (self.interrupted)() {
-            Some(interrupt) => Err(interrupt_error(interrupt)),
-            None => Ok(()),
-        }
+    /// Notes that the statement keeps so many bytes more until it ends.
+    ///
+    /// # Errors
+    ///
+    /// 701 when the session may not.
+    pub fn keep(&mut self, bytes: usize) -> SqlResult<()> {
+        let memory = &self.core.memory;
+        self.kept.get_or_insert_with(|| memory.charge()).add(bytes)
     }
 
     /// How many rows SET ROWCOUNT lets a statement return or change.
-    pub fn row_limit(&self) -> usize {
+    pub fn row_limit(&self) -> Option<usize> {
         match self.core.settings.rowcount_limit {
-            0 => usize::MAX,
-            limit => usize::try_from(limit).unwrap_or(usize::MAX),
+            0 => None,
+            limit => usize::try_from(limit).ok(),
         }
     }
 
@@ -109,5 +112,23 @@ impl<'e> Env<'_, 'e> {
     /// Puts a value into a slot.
     pub fn set_slot(&mut self, level: usize, slot: usize, value: Value) {
         self.rows[level][slot] = value;
+    }
+}
+
+/// What [`Env::tick`] does, for who has lent the rest of the environment away.
+pub(super) fn tick(
+    latch: &mut Latch<'_>,
+    interrupted: &mut dyn FnMut() -> Option<Interrupt>,
+) -> SqlResult<()> {
+    if latch.give_way() {
+        stop_if_told(interrupted)?;
+    }
+    Ok(())
+}
+
+fn stop_if_told(interrupted: &mut dyn FnMut() -> Option<Interrupt>) -> SqlResult<()> {
+    match interrupted() {
+        Some(interrupt) => Err(interrupt_error(interrupt)),
+        None => Ok(()),
     }
 }

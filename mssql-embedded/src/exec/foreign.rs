@@ -2,6 +2,7 @@
 
 use crate::access;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::row_bytes;
 use crate::plan::{Cascade, Conflict, ForeignRules};
 use crate::storage::Row;
 use crate::value::Value;
@@ -86,13 +87,17 @@ pub fn settle_children(
 fn delete_children(cascade: &Cascade, row: &Row, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let found = over_row(row, env, |env| collect(&cascade.rows, env))?;
     let mut filter = |index: usize, row: &Row| qualifies(&cascade.rules, index, row);
+    let mut charge = env.core.memory.charge();
     let mut gone = Vec::with_capacity(found.len());
     for mut values in found {
+        env.tick()?;
         let Some(Value::Bytes(locator)) = values.pop() else {
             continue;
         };
         access::delete(&mut env.access()?, &cascade.table, &locator, &mut filter)?;
-        gone.push(Row::from(values.split_off(1)));
+        let old = values.split_off(1);
+        charge.add(size_of::<Row>() + row_bytes(&old))?;
+        gone.push(Row::from(old));
     }
     settle_children(&cascade.foreign, &gone, "DELETE", env)
 }

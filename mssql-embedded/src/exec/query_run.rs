@@ -2,7 +2,7 @@
 
 use crate::error::SqlResult;
 use crate::interrupt::{Interrupt, interrupt_error};
-use crate::memory::{heap_bytes, row_bytes};
+use crate::memory::{KeptRows, heap_bytes, row_bytes};
 use crate::plan::{Node, Query, Scalar};
 use crate::value::Value;
 
@@ -87,17 +87,17 @@ fn lend(env: &mut Env<'_, '_>, level: usize, buffer: &mut Vec<Value>) {
 }
 
 /// Runs a query to its end and returns its rows.
-pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
-    collect_first(query, usize::MAX, env)
+pub fn collect(query: &Query, env: &mut Env<'_, '_>) -> SqlResult<KeptRows> {
+    collect_first(query, None, env)
 }
 
 /// Runs a query until it has returned so many rows.
 pub fn collect_first(
     query: &Query,
-    limit: usize,
+    limit: Option<usize>,
     env: &mut Env<'_, '_>,
-) -> SqlResult<Vec<Vec<Value>>> {
-    let mut rows = Vec::new();
+) -> SqlResult<KeptRows> {
+    let mut rows = KeptRows::new(&env.core.memory);
     collect_into(query, limit, env, &mut rows)?;
     Ok(rows)
 }
@@ -105,14 +105,14 @@ pub fn collect_first(
 /// How much of a result is gathered before it is sent.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// Runs a query until it has returned `limit` rows. When many have gathered in `rows` they are sent, so that
+/// Runs a query until it has returned `limit` rows, or to its end. When many have gathered in `rows` they are sent, so that
 /// a long result needs no memory; how many were sent is in `sent`. What is left over is in `rows`, when the
 /// query fails too.
 pub fn stream(
     query: &Query,
-    limit: usize,
+    limit: Option<usize>,
     env: &mut Env<'_, '_>,
-    rows: &mut Vec<Vec<Value>>,
+    rows: &mut KeptRows,
     sent: &mut usize,
 ) -> SqlResult<()> {
     // A sort comes before all outputs: if one of them fails, no row may have been sent.
@@ -123,12 +123,12 @@ pub fn stream(
     let mut run = QueryRun::open(query, env)?;
     let mut out = Vec::with_capacity(query.output.len());
     let mut bytes = 0;
-    while *sent + rows.len() < limit && run.next(env, &mut out)? {
+    while within(limit, *sent + rows.len()) && run.next(env, &mut out)? {
         bytes += row_bytes(&out) + out.iter().map(heap_bytes).sum::<usize>();
         rows.push(std::mem::replace(
             &mut out,
             Vec::with_capacity(query.output.len()),
-        ));
+        ))?;
         if bytes > PAGE_BYTES {
             bytes = 0;
             env.latch.release();
@@ -142,13 +142,13 @@ pub fn stream(
     Ok(())
 }
 
-/// Runs a query until it has returned `limit` rows and adds them to `rows`. When it fails, those that came before the
+/// Runs a query until it has returned `limit` rows, or to its end, and adds them to `rows`. When it fails, those that came before the
 /// error stay there, unless the query sorts: a sort computes every row before it gives the first.
 pub fn collect_into(
     query: &Query,
-    limit: usize,
+    limit: Option<usize>,
     env: &mut Env<'_, '_>,
-    rows: &mut Vec<Vec<Value>>,
+    rows: &mut KeptRows,
 ) -> SqlResult<()> {
     let result = gather(query, limit, env, rows);
     if result.is_err() && sorts(&query.root) {
@@ -189,19 +189,22 @@ fn sorts(node: &Node) -> bool {
 
 fn gather(
     query: &Query,
-    limit: usize,
+    limit: Option<usize>,
     env: &mut Env<'_, '_>,
-    rows: &mut Vec<Vec<Value>>,
+    rows: &mut KeptRows,
 ) -> SqlResult<()> {
     let mut run = QueryRun::open(query, env)?;
-    let mut charge = env.core.memory.charge();
     let mut out = Vec::with_capacity(query.output.len());
-    while rows.len() < limit && run.next(env, &mut out)? {
-        charge.add(row_bytes(&out))?;
+    while within(limit, rows.len()) && run.next(env, &mut out)? {
         rows.push(std::mem::replace(
             &mut out,
             Vec::with_capacity(query.output.len()),
-        ));
+        ))?;
     }
     Ok(())
+}
+
+/// Whether one row more than so many is wanted; without a limit always.
+pub(super) fn within(limit: Option<usize>, rows: usize) -> bool {
+    limit.is_none_or(|limit| rows < limit)
 }

@@ -137,15 +137,41 @@ fn check_key_sizes(table: &TableDef, row: &[Value]) -> SqlResult<()> {
 
 /// How many bytes a value takes in an index key.
 fn stored_bytes(value: &Value, ty: &DataType) -> usize {
-    match (value, ty) {
-        (Value::Null, _) => 0,
-        (Value::Str(s), DataType::NVarChar(..)) => s.len() * 2,
-        (Value::Str(s), DataType::VarChar(_, collation)) if collation.is_utf8() => {
+    if value.is_null() {
+        return 0;
+    }
+    match (ty, value) {
+        (DataType::NVarChar(..), Value::Str(s)) => s.len() * 2,
+        (DataType::VarChar(_, collation), Value::Str(s)) if collation.is_utf8() => {
             String::from_utf16_lossy(s).len()
         }
-        (Value::Str(s), DataType::VarChar(..)) => s.len(),
-        (Value::Bytes(b), DataType::VarBinary(_)) => b.len(),
-        _ => ty.key_bytes().unwrap_or(0),
+        (DataType::VarChar(..), Value::Str(s)) => s.len(),
+        (DataType::VarBinary(_), Value::Bytes(b)) => b.len(),
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => ty.key_bytes().unwrap_or(0),
     }
 }
 

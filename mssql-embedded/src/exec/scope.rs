@@ -2,7 +2,7 @@
 
 use crate::error::{SqlError, SqlResult};
 use crate::func::{Callable, Signature};
-use crate::memory::heap_bytes;
+use crate::memory::{KeptRows, heap_bytes};
 use crate::plan::Query;
 use crate::value::Value;
 
@@ -50,7 +50,7 @@ impl Scope for Env<'_, '_> {
             Asked::Rows(rows) => return only_value(&rows),
             Asked::Keep(ticket) => {
                 let rows = collect(query, self)?;
-                return only_value(&spool::keep(ticket, rows, self)?);
+                return only_value(&spool::keep(ticket, rows.into_parts().0, self)?);
             }
         }
         let mut run = QueryRun::open(query, self)?;
@@ -88,16 +88,16 @@ impl Scope for Env<'_, '_> {
         query: &Query,
         each: &mut dyn FnMut(&Value) -> bool,
     ) -> SqlResult<()> {
-        let (mut ticket, mut rows) = (None, Vec::new());
+        let mut to_keep = None;
         let kept = match spool::of_query(query, self) {
             Asked::Nothing => None,
             Asked::Rows(rows) => Some(rows),
             Asked::Keep(eager) if eager.is_eager => {
                 let rows = collect(query, self)?;
-                Some(spool::keep(eager, rows, self)?)
+                Some(spool::keep(eager, rows.into_parts().0, self)?)
             }
             Asked::Keep(lazy) => {
-                ticket = Some(lazy);
+                to_keep = Some((lazy, KeptRows::new(&self.core.memory)));
                 None
             }
         };
@@ -116,12 +116,12 @@ impl Scope for Env<'_, '_> {
             if !each(&out[0]) {
                 return Ok(());
             }
-            if ticket.is_some() {
-                rows.push(out.clone());
+            if let Some((_, rows)) = &mut to_keep {
+                rows.push(out.clone())?;
             }
         }
-        if let Some(ticket) = ticket {
-            spool::keep(ticket, rows, self)?;
+        if let Some((ticket, rows)) = to_keep {
+            spool::keep(ticket, rows.into_parts().0, self)?;
         }
         Ok(())
     }

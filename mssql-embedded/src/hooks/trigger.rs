@@ -18,7 +18,7 @@ pub(crate) enum Moment {
 /// What happens now, to be compared with the triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event<'a> {
-    /// The moment.
+    /// How far the request has come.
     pub(crate) moment: Moment,
     /// The session.
     pub(crate) spid: u16,

@@ -114,7 +114,7 @@ impl LockManager {
         };
         let granted = (conversion && held == Some(target))
             || !(slot.excluded_by_holders(owner, target)
-                || !conversion && slot.excluded_by_waiters(owner, target, usize::MAX));
+                || !conversion && slot.excluded_by_waiters(owner, target));
         if granted {
             if span == Span::Instant {
                 return Reply::Free;
@@ -195,7 +195,7 @@ impl LockManager {
         let held = slot.held_by(owner);
         let target = held.map_or(mode, |held| held.combine(mode));
         !slot.excluded_by_holders(owner, target)
-            && (held.is_some() || !slot.excluded_by_waiters(owner, target, usize::MAX))
+            && (held.is_some() || !slot.excluded_by_waiters(owner, target))
     }
 
     fn table_lock_covers(&self, owner: LockOwner, resource: &Resource, mode: Mode) -> bool {
@@ -340,7 +340,7 @@ impl LockManager {
         while let Some(waiter) = self.slots[at as usize].waiting.get(i) {
             let slot = &self.slots[at as usize];
             let excluded = slot.excluded_by_holders(waiter.owner, waiter.target)
-                || !waiter.conversion && slot.excluded_by_waiters(waiter.owner, waiter.target, i);
+                || !waiter.conversion && slot.excluded_by_first(i, waiter.owner, waiter.target);
             if excluded {
                 i += 1;
                 continue;

@@ -19,30 +19,30 @@ pub enum Resource {
     /// A key of an index. In a unique index these are the key columns, otherwise the row's locator
     /// follows them.
     Key {
-        /// The table.
+        /// object_id, which no two databases share.
         table: ObjectId,
         /// sys.indexes.index_id.
         index: i32,
-        /// The key.
+        /// Its columns as bytes in the order of the index.
         key: Key,
     },
     /// The gap behind the last key of an index.
     KeyEnd {
-        /// The table.
+        /// object_id of the table whose last gap it is.
         table: ObjectId,
         /// sys.indexes.index_id.
         index: i32,
     },
     /// A row of a heap.
     Row {
-        /// The table.
+        /// object_id of the heap.
         table: ObjectId,
         /// The row id.
         key: Key,
     },
     /// A page of an index: neighbouring keys.
     Page {
-        /// The table.
+        /// object_id of the table whose neighbours they are.
         table: ObjectId,
         /// sys.indexes.index_id.
         index: i32,
@@ -53,7 +53,7 @@ pub enum Resource {
     Transaction(u64),
     /// A name locked by sp_getapplock.
     Application {
-        /// The database.
+        /// database_id: each database has its own names.
         database: i32,
         /// The database principal that may use the lock.
         principal: i32,

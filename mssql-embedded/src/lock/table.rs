@@ -144,8 +144,13 @@ impl Slot {
             .any(|g| g.owner != owner && !g.mode.compatible(target))
     }
 
-    /// Whether one of the first `ahead` waiters excludes `target`: a newcomer must not overtake it.
-    pub fn excluded_by_waiters(&self, owner: LockOwner, target: Mode, ahead: usize) -> bool {
+    /// Whether a waiter excludes `target`: a newcomer must not overtake it.
+    pub fn excluded_by_waiters(&self, owner: LockOwner, target: Mode) -> bool {
+        self.excluded_by_first(self.waiting.len(), owner, target)
+    }
+
+    /// Whether one of the first `ahead` waiters excludes `target`: who stands behind them must not overtake it.
+    pub fn excluded_by_first(&self, ahead: usize, owner: LockOwner, target: Mode) -> bool {
         self.waiting
             .iter()
             .take(ahead)

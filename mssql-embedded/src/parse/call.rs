@@ -7,16 +7,7 @@ use crate::ast::{
     Call, Expr, ExprKind, Frame, FrameBound, Ident, ObjectName, OrderItem, Over, Pos,
 };
 use crate::error::SqlResult;
-
-/// Functions whose arguments have a grammar of their own that the engine does not read.
-const REFUSED: &[&str] = &[
-    "PARSE",
-    "TRY_PARSE",
-    "JSON_OBJECT",
-    "JSON_ARRAY",
-    "JSON_OBJECTAGG",
-    "JSON_ARRAYAGG",
-];
+use crate::refused::Kind;
 
 impl Parser<'_> {
     /// An expression that begins with an unreserved name.
@@ -79,8 +70,9 @@ impl Parser<'_> {
 
     /// Calls with a grammar of their own; `None` for ordinary functions.
     fn special_call(&mut self, name: &str) -> SqlResult<Option<ExprKind>> {
-        if REFUSED.contains(&name) {
-            return Err(self.unsupported(name));
+        // Before the arguments are read: some have a grammar of their own.
+        if let Some(refused) = self.refused_here(Kind::Function) {
+            return Err(refused);
         }
         let kind = match name {
             "CAST" | "TRY_CAST" => self.cast(name == "TRY_CAST")?,

@@ -5,19 +5,7 @@ use super::render::{render_condition, render_expr};
 use super::token::Tok;
 use crate::ast::{ColumnDef, ConstraintKind, Ident, IndexColumn, TableConstraint};
 use crate::error::SqlResult;
-
-/// Column properties SQL Server has and the engine has not.
-const REFUSED: &[&str] = &[
-    "SPARSE",
-    "FILESTREAM",
-    "ROWGUIDCOL",
-    "ENCRYPTED",
-    "MASKED",
-    "GENERATED",
-    "HIDDEN",
-    "XML",
-    "FULLTEXT",
-];
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn column_def(&mut self) -> SqlResult<ColumnDef> {
@@ -76,8 +64,10 @@ impl Parser<'_> {
                     return Err(self.fail());
                 }
             }
-            _ if REFUSED.contains(&word.as_str()) => return Err(self.unsupported(&word)),
-            _ => return self.column_constraint(None, column),
+            _ => match self.refused_here(Kind::ColumnProperty) {
+                Some(refused) => return Err(refused),
+                None => return self.column_constraint(None, column),
+            },
         }
         Ok(true)
     }

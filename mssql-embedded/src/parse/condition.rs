@@ -9,6 +9,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::{CompareOp, Condition, Expr};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// Either side of T-SQL's divide between values and conditions.
 #[allow(
@@ -80,10 +81,8 @@ impl Parser<'_> {
             self.expect(Tok::RParen)?;
             return Ok(Node::Condition(Condition::Exists(Box::new(query))));
         }
-        for refused in ["CONTAINS", "FREETEXT", "UPDATE", "TSEQUAL"] {
-            if self.kw(refused) && self.peek_at(1).kind == Tok::LParen {
-                return Err(self.unsupported(refused));
-            }
+        if let Some(refused) = self.refused_call(Kind::Predicate) {
+            return Err(refused);
         }
         let left = if self.is(Tok::LParen) && self.peek_at(1).kind != Tok::End {
             match self.parenthesised_node()? {

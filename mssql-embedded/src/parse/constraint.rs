@@ -5,6 +5,7 @@ use super::render::render_expr;
 use super::token::Tok;
 use crate::ast::{ConstraintKind, Ident, IndexColumn, TableConstraint};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn starts_table_constraint(&self) -> bool {
@@ -53,8 +54,8 @@ impl Parser<'_> {
         } else {
             self.eat_kw("NONCLUSTERED").then_some(false)
         };
-        if self.kw("HASH") {
-            return Err(self.unsupported("a HASH index"));
+        if let Some(refused) = self.refused_here(Kind::Index) {
+            return Err(refused);
         }
         let columns = if self.is(Tok::LParen) {
             self.paren_list(Self::index_column)?

@@ -13,10 +13,8 @@ impl Parser<'_> {
         if self.kw_at(1, "TRAN") || self.kw_at(1, "TRANSACTION") {
             return self.begin_tran();
         }
-        for refused in ["DISTRIBUTED", "DIALOG", "CONVERSATION", "ATOMIC"] {
-            if self.kw_at(1, refused) {
-                return Err(self.unsupported(&format!("BEGIN {refused}")));
-            }
+        if let Some(refused) = self.refusal_of("BEGIN") {
+            return Err(refused);
         }
         self.advance();
         if self.eat_kw("TRY") {

@@ -9,6 +9,7 @@ use crate::ast::{
     SelectItem, SetClause, StmtKind, Top, UpdateStmt,
 };
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// The most rows one VALUES clause of an INSERT may list.
 const ROWS_MAX: usize = 1000;
@@ -55,10 +56,8 @@ impl Parser<'_> {
             }
             return Ok(DmlTarget::Variable(name));
         }
-        for refused in ["OPENQUERY", "OPENROWSET", "OPENDATASOURCE"] {
-            if self.kw(refused) {
-                return Err(self.unsupported(refused));
-            }
+        if let Some(refused) = self.refused_call(Kind::RowSet) {
+            return Err(refused);
         }
         let name = self.object_name()?;
         let hints = if self.kw("WITH") || self.old_style_hint() {

@@ -6,6 +6,7 @@ use super::render::render_condition;
 use super::token::Tok;
 use crate::ast::{CreateIndex, Ddl, Ident, IndexColumn, IndexOption};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// Switches that concern storage, build time or statistics only.
 const NO_EFFECT: &[&str] = &[
@@ -24,8 +25,8 @@ impl Parser<'_> {
         if !clustered {
             self.eat_kw("NONCLUSTERED");
         }
-        if self.kw("COLUMNSTORE") {
-            return Err(self.unsupported("a COLUMNSTORE index"));
+        if let Some(refused) = self.refused_here(Kind::Index) {
+            return Err(refused);
         }
         self.expect_kw("INDEX")?;
         let name = self.ident()?;
@@ -54,10 +55,8 @@ impl Parser<'_> {
         if !clustered {
             self.eat_kw("NONCLUSTERED");
         }
-        for refused in ["COLUMNSTORE", "HASH"] {
-            if self.kw(refused) {
-                return Err(self.unsupported(&format!("a {refused} index")));
-            }
+        if let Some(refused) = self.refused_here(Kind::Index) {
+            return Err(refused);
         }
         let columns = match own {
             Some(own) if !self.is(Tok::LParen) => vec![IndexColumn {

@@ -175,7 +175,8 @@ impl Parser<'_> {
         let action = match self.upper().as_str() {
             "GRANT" => PermissionAction::Grant,
             "DENY" => PermissionAction::Deny,
-            _ => PermissionAction::Revoke,
+            "REVOKE" => PermissionAction::Revoke,
+            _ => return Err(self.fail()),
         };
         self.advance();
         if self.kw("ALL") {
@@ -261,10 +262,7 @@ impl Parser<'_> {
             return Ok(Securable::Object(name));
         }
         let class = self.upper();
-        let known = ["OBJECT", "SCHEMA", "DATABASE", "ROLE", "USER"];
-        if !known.contains(&class.as_str()) {
-            return Err(self.unsupported(&format!("permissions on {class}")));
-        }
+        let refused = self.unsupported(&format!("permissions on {class}"));
         self.advance();
         self.advance();
         Ok(match class.as_str() {
@@ -272,7 +270,8 @@ impl Parser<'_> {
             "SCHEMA" => Securable::Schema(self.ident()?),
             "DATABASE" => Securable::Database(self.ident()?),
             "ROLE" => Securable::Role(self.ident()?),
-            _ => Securable::User(self.ident()?),
+            "USER" => Securable::User(self.ident()?),
+            _ => return Err(refused),
         })
     }
 }

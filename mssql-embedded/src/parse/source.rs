@@ -13,20 +13,7 @@ use crate::ast::{
     TableSource,
 };
 use crate::error::SqlResult;
-
-/// Row-set functions that reach outside the engine or need an index it does not have.
-const REFUSED: &[&str] = &[
-    "OPENROWSET",
-    "OPENQUERY",
-    "OPENDATASOURCE",
-    "OPENXML",
-    "CONTAINSTABLE",
-    "FREETEXTTABLE",
-    "CHANGETABLE",
-    "SEMANTICKEYPHRASETABLE",
-    "SEMANTICSIMILARITYTABLE",
-    "SEMANTICSIMILARITYDETAILSTABLE",
-];
+use crate::refused::Kind;
 
 /// What a parenthesis in FROM turned out to hold.
 enum Paren {
@@ -83,19 +70,16 @@ impl Parser<'_> {
             self.advance();
             return Ok(Some((JoinKind::OuterApply, any)));
         }
-        let kind = if self.kw("JOIN") || self.eat_kw("INNER") {
-            JoinKind::Inner
-        } else if self.kw_any(&["LEFT", "RIGHT", "FULL"]) {
-            let kind = match self.upper().as_str() {
-                "LEFT" => JoinKind::Left,
-                "RIGHT" => JoinKind::Right,
-                _ => JoinKind::Full,
-            };
-            self.advance();
-            self.eat_kw("OUTER");
-            kind
-        } else {
-            return Ok(None);
+        let kind = match self.upper().as_str() {
+            "JOIN" => JoinKind::Inner,
+            "INNER" => {
+                self.advance();
+                JoinKind::Inner
+            }
+            "LEFT" => self.outer(JoinKind::Left),
+            "RIGHT" => self.outer(JoinKind::Right),
+            "FULL" => self.outer(JoinKind::Full),
+            _ => return Ok(None),
         };
         if self.kw("REMOTE") {
             return Err(self.unsupported("REMOTE JOIN"));
@@ -112,7 +96,17 @@ impl Parser<'_> {
         Ok(Some((kind, strategy)))
     }
 
+    /// Passes over LEFT, RIGHT or FULL and an OUTER that may follow.
+    fn outer(&mut self, kind: JoinKind) -> JoinKind {
+        self.advance();
+        self.eat_kw("OUTER");
+        kind
+    }
+
     fn source_primary(&mut self) -> SqlResult<TableSource> {
+        if let Some(refused) = self.refused_call(Kind::RowSet) {
+            return Err(refused);
+        }
         let token = self.peek();
         match token.kind {
             Tok::LParen => match self.paren_source()? {
@@ -121,12 +115,6 @@ impl Parser<'_> {
             },
             Tok::Variable => self.variable_source(),
             Tok::ColonColon => Err(self.unsupported("the :: function prefix")),
-            Tok::Reserved if REFUSED.contains(&self.upper().as_str()) => {
-                Err(self.unsupported(&self.upper()))
-            }
-            Tok::Word if REFUSED.contains(&self.upper().as_str()) => {
-                Err(self.unsupported(&self.upper()))
-            }
             Tok::Word
                 if self.open_json && self.kw("OPENJSON") && self.peek_at(1).kind == Tok::LParen =>
             {
@@ -174,12 +162,10 @@ impl Parser<'_> {
     }
 
     fn refuse_after_source(&self) -> SqlResult<()> {
-        for word in ["TABLESAMPLE", "PIVOT", "UNPIVOT"] {
-            if self.kw(word) {
-                return Err(self.unsupported(word));
-            }
+        match self.refused_here(Kind::SourceClause) {
+            Some(refused) => Err(refused),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn function_source(&mut self, name: ObjectName) -> SqlResult<TableSource> {

@@ -115,7 +115,7 @@ pub struct Insert {
     pub columns: Vec<ColumnSource>,
     /// Explicit values for the identity column are given (needs IDENTITY_INSERT ON for a base table).
     pub explicit_identity: bool,
-    /// The rows.
+    /// Read to its end before the first row is written.
     pub source: Source,
     /// Expressions over a row of the table (level 0, base 0) that every written row passes.
     pub rules: Arc<RowRules>,

@@ -211,7 +211,7 @@ pub struct Scan {
     pub needed: Vec<usize>,
     /// What remains to be checked on each row, while its lock can still be given back.
     pub residual: Option<Cond>,
-    /// Hints.
+    /// What the query says of locks and indexes for this table.
     pub hints: Hints,
     /// What for.
     pub purpose: Purpose,
@@ -296,7 +296,7 @@ pub struct Group {
     pub input: Node,
     /// Group keys: expression, type, the slot that holds it afterwards.
     pub keys: Vec<(Scalar, DataType, usize)>,
-    /// Aggregates.
+    /// Each with the slot that its value goes to.
     pub aggregates: Vec<AggregateCall>,
     /// Without GROUP BY: one row even for no input.
     pub scalar: bool,

@@ -47,7 +47,7 @@ pub enum Scalar {
     Cast {
         /// The operand.
         expr: Box<Scalar>,
-        /// Its type.
+        /// What the operand is computed as.
         from: DataType,
         /// The target type.
         to: DataType,
@@ -86,7 +86,7 @@ pub enum Cond {
     And(Vec<Cond>),
     /// Any of them.
     Or(Vec<Cond>),
-    /// Not.
+    /// Unknown stays unknown.
     Not(Box<Cond>),
     /// Comparison of two operands of the same type.
     Compare {
@@ -111,7 +111,7 @@ pub enum Cond {
     },
     /// `x LIKE p ESCAPE e`.
     Like {
-        /// The text.
+        /// What the pattern is compared with.
         expr: Scalar,
         pattern: Scalar,
         /// The escape character.

@@ -98,15 +98,16 @@ impl VariableMap {
     ///
     /// 137 when it is not declared, or only later.
     pub fn scalar(&self, name: &str, pos: Pos) -> SqlResult<&ScalarVariable> {
-        match self.names.get(&name.to_lowercase()) {
-            Some(Kind::Scalar(slot)) => {
-                let variable = &self.scalars[*slot];
-                if variable.declared.is_some_and(|at| pos.offset < at) {
-                    return Err(undeclared(name, pos));
-                }
-                Ok(variable)
-            }
-            _ => Err(undeclared(name, pos)),
+        let found = self.scalar_anywhere(name);
+        found
+            .filter(|variable| variable.declared.is_none_or(|at| pos.offset >= at))
+            .ok_or_else(|| undeclared(name, pos))
+    }
+
+    fn scalar_anywhere(&self, name: &str) -> Option<&ScalarVariable> {
+        match self.names.get(&name.to_lowercase())? {
+            Kind::Scalar(slot) => Some(&self.scalars[*slot]),
+            Kind::Table(_) => None,
         }
     }
 
@@ -116,10 +117,16 @@ impl VariableMap {
     ///
     /// 137 when it is not declared, with the state that SQL Server gives in this place.
     pub fn target(&self, name: &str, pos: Pos) -> SqlResult<&ScalarVariable> {
-        self.scalar(name, pos).map_err(|mut error| {
-            error.state = 1;
-            error
-        })
+        self.scalar(name, pos).map_err(as_target)
+    }
+
+    /// A scalar variable that is assigned to, wherever it is declared.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::target`].
+    pub fn target_named(&self, name: &str) -> SqlResult<&ScalarVariable> {
+        self.scalar_named(name).map_err(as_target)
     }
 
     /// A scalar variable by name, wherever it is declared.
@@ -128,11 +135,8 @@ impl VariableMap {
     ///
     /// 137 when it is not declared.
     pub fn scalar_named(&self, name: &str) -> SqlResult<&ScalarVariable> {
-        let anywhere = Pos {
-            offset: u32::MAX,
-            ..Pos::default()
-        };
-        self.scalar(name, anywhere)
+        self.scalar_anywhere(name)
+            .ok_or_else(|| undeclared(name, Pos::default()))
     }
 
     /// A table variable.
@@ -146,6 +150,12 @@ impl VariableMap {
             _ => Err(undeclared_table(name)),
         }
     }
+}
+
+/// 137 has another state where the variable is assigned to.
+fn as_target(mut error: SqlError) -> SqlError {
+    error.state = 1;
+    error
 }
 
 /// 137.

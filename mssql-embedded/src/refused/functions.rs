@@ -34,13 +34,7 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Function,
         why: "other servers",
-        names: &[
-            "@@REMSERVER",
-            "OPENDATASOURCE",
-            "OPENQUERY",
-            "OPENROWSET",
-            "PUBLISHINGSERVERNAME",
-        ],
+        names: &["@@REMSERVER", "PUBLISHINGSERVERNAME"],
     },
     Group {
         kind: Kind::Function,
@@ -89,7 +83,7 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Function,
         why: "triggers",
-        names: &["COLUMNS_UPDATED", "TRIGGER_NESTLEVEL", "UPDATE"],
+        names: &["COLUMNS_UPDATED", "TRIGGER_NESTLEVEL"],
     },
     Group {
         kind: Kind::Function,

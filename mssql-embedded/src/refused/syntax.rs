@@ -42,7 +42,105 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Statement,
         why: "Service Broker",
-        names: &["SEND", "RECEIVE", "MOVE CONVERSATION", "GET CONVERSATION"],
+        names: &[
+            "SEND",
+            "RECEIVE",
+            "MOVE CONVERSATION",
+            "GET CONVERSATION",
+            "BEGIN DIALOG",
+            "BEGIN CONVERSATION",
+        ],
+    },
+    Group {
+        kind: Kind::Statement,
+        why: "other servers",
+        names: &["BEGIN DISTRIBUTED"],
+    },
+    Group {
+        kind: Kind::Statement,
+        why: "natively compiled procedures",
+        names: &["BEGIN ATOMIC"],
+    },
+    Group {
+        kind: Kind::RowSet,
+        why: "other servers",
+        names: &["OPENDATASOURCE", "OPENQUERY", "OPENROWSET"],
+    },
+    Group {
+        kind: Kind::RowSet,
+        why: "XML documents",
+        names: &["OPENXML"],
+    },
+    Group {
+        kind: Kind::RowSet,
+        why: "full-text search",
+        names: &[
+            "CONTAINSTABLE",
+            "FREETEXTTABLE",
+            "SEMANTICKEYPHRASETABLE",
+            "SEMANTICSIMILARITYDETAILSTABLE",
+            "SEMANTICSIMILARITYTABLE",
+        ],
+    },
+    Group {
+        kind: Kind::RowSet,
+        why: "change tracking",
+        names: &["CHANGETABLE"],
+    },
+    Group {
+        kind: Kind::SourceClause,
+        why: "which rows share a page is a matter of storage",
+        names: &["TABLESAMPLE"],
+    },
+    Group {
+        kind: Kind::SourceClause,
+        why: "not needed so far",
+        names: &["PIVOT", "UNPIVOT"],
+    },
+    Group {
+        kind: Kind::Predicate,
+        why: "full-text search",
+        names: &["CONTAINS", "FREETEXT"],
+    },
+    Group {
+        kind: Kind::Predicate,
+        why: "rowversion columns",
+        names: &["TSEQUAL"],
+    },
+    Group {
+        kind: Kind::Predicate,
+        why: "triggers",
+        names: &["UPDATE"],
+    },
+    Group {
+        kind: Kind::ColumnProperty,
+        why: "storage of columns",
+        names: &["FILESTREAM", "SPARSE"],
+    },
+    Group {
+        kind: Kind::ColumnProperty,
+        why: "encryption and masking",
+        names: &["ENCRYPTED", "MASKED"],
+    },
+    Group {
+        kind: Kind::ColumnProperty,
+        why: "tables with a history",
+        names: &["GENERATED", "HIDDEN"],
+    },
+    Group {
+        kind: Kind::ColumnProperty,
+        why: "replication",
+        names: &["ROWGUIDCOL"],
+    },
+    Group {
+        kind: Kind::ColumnProperty,
+        why: "indexes of documents",
+        names: &["FULLTEXT", "XML"],
+    },
+    Group {
+        kind: Kind::Index,
+        why: "columnstores and tables in memory",
+        names: &["COLUMNSTORE", "HASH"],
     },
     Group {
         kind: Kind::SetOption,

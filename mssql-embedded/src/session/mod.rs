@@ -2,6 +2,8 @@
 
 mod compile;
 mod ddl;
+#[cfg(test)]
+mod ending_tests;
 mod expressions;
 mod interp;
 mod login;

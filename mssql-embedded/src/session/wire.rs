@@ -1,5 +1,6 @@
 //! The seam between the wire and the interpreter: what a request is and where results go.
 
+use crate::ast::IsolationLevel;
 use crate::error::SqlError;
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;
@@ -155,20 +156,28 @@ pub struct RpcParam {
     pub value: Value,
 }
 
+/// How a transaction-manager request begins a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BeginRequest {
+    /// What the session's isolation level becomes; `None` leaves it as it is.
+    pub isolation: Option<IsolationLevel>,
+    pub name: String,
+}
+
 /// A transaction-manager request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransactionRequest {
-    /// TM_BEGIN_XACT with isolation level (0 = unchanged, 1 RU, 2 RC, 3 RR, 4 SER, 5 SNAPSHOT) and name.
-    Begin { isolation: u8, name: String },
+    /// TM_BEGIN_XACT.
+    Begin(BeginRequest),
     /// TM_COMMIT_XACT; with `begin`, a new transaction follows at once.
     Commit {
         name: String,
-        begin: Option<(u8, String)>,
+        begin: Option<BeginRequest>,
     },
     /// TM_ROLLBACK_XACT.
     Rollback {
         name: String,
-        begin: Option<(u8, String)>,
+        begin: Option<BeginRequest>,
     },
     /// TM_SAVE_XACT.
     Save { name: String },

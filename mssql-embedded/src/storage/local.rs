@@ -128,14 +128,18 @@ impl LocalTable {
     }
 
     /// Replaces rows as one statement does: a key that one row gives up may be taken by another.
-    /// Returns where they are now.
+    /// Returns where they are now. `ask` is called for every row and says whether to go on.
     ///
     /// # Errors
     ///
-    /// 2627 or 2601 for a duplicate key; nothing is changed then.
-    pub fn update_all(&mut self, changes: Vec<(Key, Row)>) -> SqlResult<Vec<Key>> {
+    /// 2627 or 2601 for a duplicate key, and what `ask` says; nothing is changed then.
+    pub fn update_all(
+        &mut self,
+        changes: Vec<(Key, Row)>,
+        ask: &mut dyn FnMut() -> SqlResult<()>,
+    ) -> SqlResult<Vec<Key>> {
         let mark = self.mark();
-        let result = self.try_update(changes);
+        let result = self.try_update(changes, ask);
         if result.is_err() {
             self.rollback_to(mark);
         }
@@ -189,12 +193,18 @@ impl LocalTable {
         Ok(locator)
     }
 
-    fn try_update(&mut self, changes: Vec<(Key, Row)>) -> SqlResult<Vec<Key>> {
+    fn try_update(
+        &mut self,
+        changes: Vec<(Key, Row)>,
+        ask: &mut dyn FnMut() -> SqlResult<()>,
+    ) -> SqlResult<Vec<Key>> {
         for (locator, _) in &changes {
+            ask()?;
             self.delete(locator);
         }
         let mut locators = Vec::with_capacity(changes.len());
         for (_, row) in changes {
+            ask()?;
             locators.push(self.try_insert(row).map_err(|(_, error)| error)?);
         }
         Ok(locators)

@@ -23,6 +23,7 @@ mod txn;
 use std::sync::Arc;
 
 pub use chain::Chain;
+pub use ddl::Rebuilt;
 pub use ghosts::GhostCleanup;
 pub use identity::Identity;
 pub use key::{Bounds, base_key, encode_index_key, entry_key, key_text, seek_bounds};

@@ -45,16 +45,6 @@ impl Store {
         self.tables.get(&table).map_or(0, |t| t.live_rows)
     }
 
-    /// The newest version of every row that is there, in the order of the table: what ALTER TABLE,
-    /// which has the table to itself, rewrites.
-    pub fn current_rows(&self, table: ObjectId) -> Vec<Row> {
-        let rows = self.tables.get(&table).map(|t| t.rows.values());
-        rows.into_iter()
-            .flatten()
-            .filter_map(|chain| chain.current().cloned())
-            .collect()
-    }
-
     /// The identity counter of a table.
     pub fn identity(&self, table: ObjectId) -> Option<&Identity> {
         self.tables.get(&table)?.identity.as_ref()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ghosts::Keep;
 use super::{Chain, CommitSeq, Identity, Key, Row, TxnId};
-use crate::catalog::TableDef;
+use crate::catalog::{IndexDef, TableDef};
 
 /// The index_id of the tree that holds the rows is 1 with a clustered index and 0 without one; both
 /// name the same tree here.
@@ -37,16 +37,23 @@ pub struct IndexStore {
     pub(crate) entries: BTreeMap<Key, Chain<Key>>,
 }
 
+impl IndexStore {
+    /// An index without entries.
+    pub fn new(index: &IndexDef) -> Self {
+        Self {
+            id: index.index_id,
+            entries: BTreeMap::new(),
+        }
+    }
+}
+
 impl TableStore {
     pub(super) fn new(def: &TableDef) -> Self {
         let indexes = def
             .indexes
             .iter()
             .filter(|index| !index.clustered)
-            .map(|index| IndexStore {
-                id: index.index_id,
-                entries: BTreeMap::new(),
-            });
+            .map(IndexStore::new);
         Self {
             rows: BTreeMap::new(),
             indexes: indexes.collect(),

@@ -35,7 +35,6 @@ pub enum Undo {
     },
     /// Put a table's storage back as it was, or away if there was none.
     Table {
-        /// The table.
         id: ObjectId,
         /// What it was.
         previous: Option<Box<TableStore>>,

@@ -2,8 +2,9 @@
 
 use super::read::{Reader, ended_early, utf16_text};
 use super::version::Version;
+use crate::ast::IsolationLevel;
 use crate::error::{SqlError, SqlResult};
-use crate::session::TransactionRequest;
+use crate::session::{BeginRequest, TransactionRequest};
 
 /// The header of ALL_HEADERS that asks to be told when a query's result changes.
 const QUERY_NOTIFICATION: u16 = 1;
@@ -39,10 +40,7 @@ pub(crate) fn transaction(message: &[u8], version: Version) -> SqlResult<Transac
     let mut r = Reader::new(message);
     skip_headers(&mut r, version)?;
     match r.u16()? {
-        5 => {
-            let (isolation, name) = begin(&mut r)?;
-            Ok(TransactionRequest::Begin { isolation, name })
-        }
+        5 => Ok(TransactionRequest::Begin(begin(&mut r)?)),
         7 => {
             let (name, begin) = end(&mut r)?;
             Ok(TransactionRequest::Commit { name, begin })
@@ -61,17 +59,21 @@ pub(crate) fn transaction(message: &[u8], version: Version) -> SqlResult<Transac
     }
 }
 
-fn begin(r: &mut Reader<'_>) -> SqlResult<(u8, String)> {
-    let isolation = r.u8()?;
-    if isolation > 5 {
-        return Err(SqlError::unsupported(format!(
-            "isolation level {isolation}"
-        )));
-    }
-    Ok((isolation, name(r)?))
+fn begin(r: &mut Reader<'_>) -> SqlResult<BeginRequest> {
+    let isolation = match r.u8()? {
+        0 => None,
+        1 => Some(IsolationLevel::ReadUncommitted),
+        2 => Some(IsolationLevel::ReadCommitted),
+        3 => Some(IsolationLevel::RepeatableRead),
+        4 => Some(IsolationLevel::Serializable),
+        5 => Some(IsolationLevel::Snapshot),
+        other => return Err(SqlError::unsupported(format!("isolation level {other}"))),
+    };
+    let name = name(r)?;
+    Ok(BeginRequest { isolation, name })
 }
 
-type Ended = (String, Option<(u8, String)>);
+type Ended = (String, Option<BeginRequest>);
 
 fn end(r: &mut Reader<'_>) -> SqlResult<Ended> {
     let name = name(r)?;
@@ -120,16 +122,19 @@ mod tests {
         let read = |body: &[u8]| transaction(&[&HEADERS[..], body].concat(), Version::V74);
         assert_eq!(
             read(&[5, 0, 4, 2, b'x', 0]).unwrap(),
-            TransactionRequest::Begin {
-                isolation: 4,
+            TransactionRequest::Begin(BeginRequest {
+                isolation: Some(IsolationLevel::Serializable),
                 name: "x".into()
-            }
+            })
         );
         assert_eq!(
             read(&[7, 0, 0, 1, 2, 0]).unwrap(),
             TransactionRequest::Commit {
                 name: String::new(),
-                begin: Some((2, String::new()))
+                begin: Some(BeginRequest {
+                    isolation: Some(IsolationLevel::ReadCommitted),
+                    name: String::new()
+                })
             }
         );
         assert_eq!(

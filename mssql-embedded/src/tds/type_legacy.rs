@@ -4,17 +4,11 @@ use super::collation::to_wire;
 use super::type_out::Mismatch;
 use super::version::Version;
 use super::write::Put;
-use crate::value::{Collation, DataType, Length, Value, date_format, text};
+use crate::value::{Collation, DataType, Value, date_format, text};
 
 /// Whether this type travels as TEXT, NTEXT or IMAGE because the client knows no MAX types.
 pub(super) fn is_legacy_lob(ty: &DataType, version: Version) -> bool {
-    version < Version::V72
-        && matches!(
-            ty,
-            DataType::VarChar(Length::Max, _)
-                | DataType::NVarChar(Length::Max, _)
-                | DataType::VarBinary(Length::Max)
-        )
+    version < Version::V72 && ty.is_max()
 }
 
 /// The text type that stands for a date or time type when the client knows none of those of SQL

@@ -28,7 +28,21 @@ pub fn compare(a: &Value, b: &Value, ty: &DataType) -> Ordering {
                 days: e, ticks: u, ..
             },
         ) => (d, t).cmp(&(e, u)),
-        _ => {
+        (
+            Value::Null
+            | Value::Bit(_)
+            | Value::Int(_)
+            | Value::Decimal { .. }
+            | Value::Float(_)
+            | Value::Str(_)
+            | Value::Bytes(_)
+            | Value::Guid(_)
+            | Value::Date(_)
+            | Value::Time(_)
+            | Value::DateTime { .. }
+            | Value::DateTimeOffset { .. },
+            _,
+        ) => {
             let (mut x, mut y) = (Vec::new(), Vec::new());
             encode_key(a, ty, false, &mut x);
             encode_key(b, ty, false, &mut y);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Collation;
-use super::facts::Family;
+use super::facts::{Family, Size};
 
 /// The declared length of a variable-length type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,6 +221,11 @@ impl DataType {
     /// BINARY and VARBINARY.
     pub fn is_binary(&self) -> bool {
         self.facts().family == Family::Binary
+    }
+
+    /// VARCHAR, NVARCHAR and VARBINARY: values differ in length.
+    pub fn is_variable(&self) -> bool {
+        matches!(self.facts().size, Size::UpTo(_))
     }
 
     /// TINYINT, SMALLINT, INT and BIGINT.

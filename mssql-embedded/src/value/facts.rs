@@ -29,6 +29,8 @@ pub enum Size {
     Digits,
     /// So many for each unit of the declared length.
     Units(u16),
+    /// So many for each unit of the value, which has at most the declared length.
+    UpTo(u16),
     /// So many, and up to two more for fractions of a second.
     Fraction(i16),
 }
@@ -154,11 +156,11 @@ facts! {
     Bit ():               "bit",              104, 0x68, 17, Size::Fixed(1),     Exact;
     Decimal {}:           "decimal",          106, 0x6A, 22, Size::Digits,       Exact;
     BigInt ():            "bigint",           127, 0x26, 21, Size::Fixed(8),     Exact;
-    VarBinary (..):       "varbinary",        165, 0xA5, 11, Size::Units(1),     Binary;
-    VarChar (..):         "varchar",          167, 0xA7, 13, Size::Units(1),     Text;
+    VarBinary (..):       "varbinary",        165, 0xA5, 11, Size::UpTo(1),      Binary;
+    VarChar (..):         "varchar",          167, 0xA7, 13, Size::UpTo(1),      Text;
     Binary (..):          "binary",           173, 0xAD, 10, Size::Units(1),     Binary;
     Char (..):            "char",             175, 0xAF, 12, Size::Units(1),     Text;
-    NVarChar (..):        "nvarchar",         231, 0xE7, 15, Size::Units(2),     Text;
+    NVarChar (..):        "nvarchar",         231, 0xE7, 15, Size::UpTo(2),      Text;
     NChar (..):           "nchar",            239, 0xEF, 14, Size::Units(2),     Text;
 }
 
@@ -217,7 +219,7 @@ impl DataType {
                 20..=28 => 13,
                 _ => 17,
             },
-            Size::Units(bytes) => match self.length() {
+            Size::Units(bytes) | Size::UpTo(bytes) => match self.length() {
                 Some(Length::Limited(n)) => i16::try_from(n * bytes).unwrap_or(i16::MAX),
                 Some(Length::Max) | None => -1,
             },

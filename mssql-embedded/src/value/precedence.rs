@@ -151,9 +151,10 @@ fn common_text(a: &DataType, b: &DataType) -> DataType {
 }
 
 fn common_binary(a: &DataType, b: &DataType) -> DataType {
-    match (a, b) {
-        (DataType::Binary(x), DataType::Binary(y)) => DataType::Binary(*x.max(y)),
-        _ => DataType::VarBinary(longer(a.length(), b.length())),
+    let length = longer(a.length(), b.length());
+    match length {
+        Length::Limited(n) if !a.is_variable() && !b.is_variable() => DataType::Binary(n),
+        Length::Limited(_) | Length::Max => DataType::VarBinary(length),
     }
 }
 

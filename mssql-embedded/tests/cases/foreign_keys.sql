@@ -124,6 +124,46 @@ CREATE TABLE [$(s)].c (x INT CONSTRAINT fk_c REFERENCES [$(s)].nowhere (b));
 -- expect error 1767 16 0 Foreign key 'fk_c' references invalid table '$(s).nowhere'.
 -- expect error 1750 16 0
 
+-- case: the_name_of_the_parent
+CREATE DATABASE [$(s)_names];
+GO
+USE [$(s)_names];
+GO
+CREATE SCHEMA s;
+GO
+CREATE TABLE dbo.p (id INT NOT NULL PRIMARY KEY);
+CREATE TABLE s.p (id INT NOT NULL PRIMARY KEY);
+CREATE TABLE s.q (id INT NOT NULL PRIMARY KEY);
+CREATE TABLE s.c (
+    a INT CONSTRAINT fk_whole REFERENCES [$(s)_names].s.p (id),
+    b INT CONSTRAINT fk_default REFERENCES [$(s)_NAMES]..p (id),
+    c INT CONSTRAINT fk_bare REFERENCES p (id),
+    d INT CONSTRAINT fk_schema REFERENCES s.p (id));
+SELECT k.name, SCHEMA_NAME(t.schema_id) AS s FROM sys.foreign_keys AS k
+    JOIN sys.tables AS t ON t.object_id = k.referenced_object_id ORDER BY k.name;
+-- expect row: 'fk_bare' | 'dbo'
+-- expect row: 'fk_default' | 'dbo'
+-- expect row: 'fk_schema' | 's'
+-- expect row: 'fk_whole' | 's'
+GO
+CREATE TABLE s.d (a INT CONSTRAINT fk_bare_q REFERENCES q (id));
+-- expect error 1767 16 0 Foreign key 'fk_bare_q' references invalid table 'q'.
+-- expect error 1750 16 0
+GO
+CREATE TABLE s.d (id INT NOT NULL PRIMARY KEY, a INT CONSTRAINT fk_itself REFERENCES d (id));
+-- expect error 1767 16 0 Foreign key 'fk_itself' references invalid table 'd'.
+-- expect error 1750 16 0
+GO
+CREATE TABLE s.d (id INT NOT NULL PRIMARY KEY, a INT CONSTRAINT fk_itself REFERENCES [$(s)_names].s.d (id));
+ALTER TABLE s.d ADD CONSTRAINT fk_more FOREIGN KEY (a) REFERENCES [$(s)_names].dbo.p (id);
+GO
+CREATE TABLE s.e (a INT CONSTRAINT fk_other REFERENCES master.dbo.p (id));
+-- expect error 1763 16 0 Cross-database foreign key references are not supported. Foreign key 'master.dbo.p'.
+-- expect error 1750 16 0
+GO
+USE master;
+DROP DATABASE [$(s)_names];
+
 -- case: added_and_dropped
 CREATE TABLE [$(s)].p (id INT NOT NULL CONSTRAINT pk_p PRIMARY KEY);
 CREATE TABLE [$(s)].c (x INT);

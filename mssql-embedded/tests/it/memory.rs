@@ -25,6 +25,27 @@ async fn what_must_be_held_has_a_limit() {
     let server = server(4 << 20);
     let mut client = Session::open(&server).await;
     let many = rows(6);
+    let ints = "c0 INT, c1 INT, c2 INT, c3 INT, c4 INT, c5 INT, c6 INT, c7 INT, c8 INT, c9 INT";
+    client
+        .run(&format!(
+            "CREATE TABLE many (id INT IDENTITY PRIMARY KEY, v INT NOT NULL);
+             CREATE TABLE few (id INT PRIMARY KEY, v INT NOT NULL, w INT NOT NULL);
+             CREATE TABLE said (x VARCHAR(8000));
+             CREATE TABLE referred (id INT IDENTITY PRIMARY KEY, {ints});
+             CREATE TABLE referring (id INT REFERENCES referred (id));
+             INSERT few SELECT d0.x + 10 * d1.x + 100 * d2.x, 0, 4000 {};
+             DECLARE @i INT = 0;
+             WHILE @i < 50
+             BEGIN
+                 INSERT many SELECT 0 {hundreds};
+                 INSERT referred (c0) SELECT 0 {hundreds};
+                 SET @i += 1
+             END",
+            rows(3),
+            hundreds = rows(3),
+        ))
+        .await
+        .unwrap();
     let statements = [
         "DECLARE @s NVARCHAR(MAX) = N'x', @i INT = 0;
          WHILE @i < 40 BEGIN SET @s = @s + @s; SET @i += 1 END"
@@ -52,6 +73,23 @@ async fn what_must_be_held_has_a_limit() {
         "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
          SELECT COUNT(*) FROM n OPTION (MAXRECURSION 0)"
             .to_owned(),
+        // Rows that a statement keeps until it has written them, and what it says of those that it has written.
+        "UPDATE many SET v = v + 1".to_owned(),
+        "UPDATE few SET v = v + 1 OUTPUT REPLICATE('x', inserted.w)".to_owned(),
+        "UPDATE few SET v = v + 1 OUTPUT REPLICATE('x', inserted.w) INTO said".to_owned(),
+        "DELETE few OUTPUT REPLICATE('x', deleted.w)".to_owned(),
+        "INSERT few (id, v, w) OUTPUT REPLICATE('x', inserted.w) SELECT id + 100000, v, w FROM few".to_owned(),
+        "DELETE referred".to_owned(),
+        "SELECT id, v INTO copied FROM many".to_owned(),
+        format!(
+            "INSERT said EXEC (N'{}')",
+            "SELECT CAST(id AS VARCHAR(9)) FROM many; ".repeat(8)
+        ),
+        format!(
+            "SELECT COUNT(*) FROM (SELECT NEWID() AS g {} EXCEPT SELECT NEWID() {}) AS s",
+            rows(4),
+            rows(5)
+        ),
     ];
     for statement in &statements {
         let answer = within(client.run(statement)).await;
@@ -59,6 +97,21 @@ async fn what_must_be_held_has_a_limit() {
         let free = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000); SELECT LEN(@s) / 1";
         assert_eq!(client.rows(free).await.unwrap().len(), 1, "{statement}");
     }
+}
+
+/// Texts that a client has prepared count until it gives them up.
+#[tokio::test]
+async fn prepared_texts_have_a_limit() {
+    let server = server(4 << 20);
+    let mut client = Session::open(&server).await;
+    let prepare = "DECLARE @h INT, @i INT = 0,
+            @s NVARCHAR(MAX) = REPLICATE(CAST(N' ' AS NVARCHAR(MAX)), 100000);
+         WHILE @i < 100 BEGIN EXEC sp_prepare @h OUTPUT, NULL, @s; SET @i += 1 END";
+    assert_eq!(number(within(client.run(prepare)).await), 701);
+    let give_up =
+        "EXEC sp_unprepare 1; EXEC sp_unprepare 2; EXEC sp_unprepare 3; EXEC sp_unprepare 4;
+         DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 100000)";
+    within(client.run(give_up)).await.unwrap();
 }
 
 /// A result that is larger than all that a session may hold arrives whole, because it is sent as it is produced.

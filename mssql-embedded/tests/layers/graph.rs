@@ -32,7 +32,7 @@ pub fn modules(sources: &Path) -> Vec<String> {
 /// All imports between the modules of a crate.
 pub fn crate_edges(sources: &Path) -> Vec<Edge> {
     let known = modules(sources);
-    let root = ["lib.rs", "main.rs"].map(|name| sources.join(name));
+    let root = ["lib.rs", "main.rs", "mod.rs"].map(|name| sources.join(name));
     let root = root.iter().find(|path| path.is_file()).unwrap();
     let root = fs::read_to_string(root).unwrap();
     let passed_on = passed_on(&root, &known);
@@ -40,7 +40,7 @@ pub fn crate_edges(sources: &Path) -> Vec<Edge> {
     collect(sources, sources, &mut files);
     files
         .iter()
-        .filter(|file| !matches!(file.as_str(), "lib.rs" | "main.rs"))
+        .filter(|file| !matches!(file.as_str(), "lib.rs" | "main.rs" | "mod.rs"))
         .flat_map(|file| {
             let source = fs::read_to_string(sources.join(file)).unwrap();
             file_edges(file, &source, &known, &passed_on)

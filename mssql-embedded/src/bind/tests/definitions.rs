@@ -2,13 +2,16 @@
 
 use super::{StmtKind, TableName, catalog, parse_batch, table_def_from_ast, table_of};
 use crate::ast::{Ddl, Declaration};
-use crate::catalog::TableDef;
+use crate::catalog::{Home, TableDef};
 use crate::error::SqlResult;
 use crate::parse::ParseOptions;
 
 fn create(sql: &str) -> SqlResult<TableDef> {
     let catalog = catalog();
-    let database = &catalog.databases["db"];
+    let home = Home {
+        database: &catalog.databases["db"],
+        default_schema: "dbo",
+    };
     let batch = parse_batch(sql, ParseOptions::default()).expect("the text parses");
     let at = TableName {
         schema_id: 1,
@@ -21,13 +24,13 @@ fn create(sql: &str) -> SqlResult<TableDef> {
             columns,
             constraints,
             ..
-        }) => table_def_from_ast(&at, columns, constraints, database),
+        }) => table_def_from_ast(&at, columns, constraints, home),
         StmtKind::Declare(list) => match &list[0] {
             Declaration::Table {
                 columns,
                 constraints,
                 ..
-            } => table_def_from_ast(&at, columns, constraints, database),
+            } => table_def_from_ast(&at, columns, constraints, home),
             Declaration::Scalar { .. } => panic!("not a table"),
         },
         other => panic!("not a table: {other:?}"),

@@ -10,7 +10,7 @@ mod types;
 use std::sync::Arc;
 
 use crate::ast::{Ddl, StmtKind};
-use crate::catalog::{Catalog, Database, Object, TableDef, ViewDef};
+use crate::catalog::{Catalog, Database, Home, Object, TableDef, ViewDef};
 use crate::error::{SqlError, SqlResult};
 use crate::parse::{ParseOptions, parse_batch};
 use crate::plan::{Bound, BoundKind, Node, Query};
@@ -82,7 +82,11 @@ fn define(database: &mut Database, ddl: Ddl, id: i32) {
                 name: name.clone(),
                 database: "db".to_owned(),
             };
-            let mut table = table_def_from_ast(&at, &columns, &constraints, database).unwrap();
+            let home = Home {
+                database,
+                default_schema: "dbo",
+            };
+            let mut table = table_def_from_ast(&at, &columns, &constraints, home).unwrap();
             table.id = id;
             (name.clone(), Object::Table(Arc::new(table)))
         }

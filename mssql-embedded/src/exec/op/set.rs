@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::SetOp;
 use crate::error::{SqlError, SqlResult};
-use crate::memory::row_bytes;
+use crate::memory::{KeptRows, row_bytes};
 use crate::plan::Query;
 use crate::value::compare::encode_key;
 use crate::value::{DataType, Value};
@@ -105,13 +105,22 @@ pub fn set_operator(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
+    let mut charge = env.core.memory.charge();
+    let mut note = |keys: &mut HashSet<Vec<u8>>, key: Vec<u8>| {
+        let bytes = key.len() + size_of::<Vec<u8>>();
+        let is_new = keys.insert(key);
+        if is_new {
+            charge.add(bytes)?;
+        }
+        SqlResult::Ok(is_new)
+    };
     let mut others = HashSet::new();
     for row in collect(right, env)? {
         env.tick()?;
-        others.insert(row_key(&row, types));
+        note(&mut others, row_key(&row, types))?;
     }
     let mut seen = HashSet::new();
-    let mut rows = Vec::new();
+    let mut rows = KeptRows::new(&env.core.memory);
     for row in collect(left, env)? {
         env.tick()?;
         let key = row_key(&row, types);
@@ -120,11 +129,12 @@ pub fn set_operator(
             SetOp::Intersect => others.contains(&key),
             SetOp::Union => true,
         };
-        if wanted && seen.insert(key) {
-            rows.push(row);
+        if wanted && note(&mut seen, key)? {
+            rows.push(row)?;
         }
     }
-    Ok(Rows::new(rows, base, level))
+    let (rows, charge) = rows.into_parts();
+    Ok(Rows::new(rows, base, level).charged(charge))
 }
 
 /// A recursive CTE: each step reads the rows of the one before, until one yields nothing.
@@ -137,8 +147,7 @@ pub fn recursive(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let mut all = collect(anchor, env)?;
-    let mut charge = env.core.memory.charge();
+    let (mut all, mut charge) = collect(anchor, env)?.into_parts();
     let mut step = Arc::new(all.clone());
     let mut depth = 0;
     while !step.is_empty() {
@@ -155,7 +164,7 @@ pub fn recursive(
                 ),
             ));
         }
-        let next = run_step(id, recursive, &step, env)?;
+        let (next, _step_charge) = run_step(id, recursive, &step, env)?.into_parts();
         charge.add(next.iter().map(|row| row_bytes(row)).sum())?;
         all.extend(next.iter().cloned());
         step = Arc::new(next);
@@ -169,13 +178,13 @@ fn run_step(
     recursive: &[Query],
     step: &Arc<Vec<Vec<Value>>>,
     env: &mut Env<'_, '_>,
-) -> SqlResult<Vec<Vec<Value>>> {
+) -> SqlResult<KeptRows> {
     env.working.push((id, Arc::clone(step)));
-    let mut next = Vec::new();
+    let mut next = KeptRows::new(&env.core.memory);
     let mut outcome = Ok(());
     for query in recursive {
         match collect(query, env) {
-            Ok(rows) => next.extend(rows),
+            Ok(rows) => next.append(rows),
             Err(e) => {
                 outcome = Err(e);
                 break;

@@ -199,7 +199,7 @@ pub fn for_json(
         without_array_wrapper: format.without_array_wrapper,
     };
     let mut writer = ForJson::new(&columns, options)?;
-    for row in &rows {
+    for row in rows.iter() {
         env.tick()?;
         writer.row(row)?;
     }

@@ -6,13 +6,13 @@ use crate::ast::{AlterTable, ColumnDef, Ident, TableConstraint};
 use crate::bind;
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::{Env, qualifies};
+use crate::exec::Env;
 use crate::plan::RowRules;
 use crate::storage::Row;
 use crate::value::Value;
 
 use super::table::put_table;
-use super::{column, foreign};
+use super::{column, foreign, rebuild};
 
 /// Runs one action.
 pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
@@ -76,10 +76,10 @@ fn add(
     let database = env.database()?;
     bind::columns_from_ast(&mut def, columns, database)?;
     for constraint in constraints {
-        bind::add_constraint(&mut def, constraint, None, database)?;
+        bind::add_constraint(&mut def, constraint, None, env.home()?)?;
     }
     let def = put_table(def, Some(table), env)?;
-    rebuild(table, &def, env).map_err(|error| match error.number {
+    rebuild_rows(table, &def, env).map_err(|error| match error.number {
         1505 => bind::not_created(error),
         _ => error,
     })?;
@@ -88,34 +88,12 @@ fn add(
 
 /// Rewrites the rows for a new definition: new columns get their defaults (or NULL), and every row
 /// must satisfy the new constraints.
-pub fn rebuild(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
+pub fn rebuild_rows(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
-    let mut rows: Vec<Row> = Vec::new();
-    for row in env.latch.store.current_rows(old.id) {
+    rebuild::rows(new, &rules, env, |row, env| {
         refuse_null_column(old, new)?;
-        rows.push(widened(old, new, &row, &rules, env)?);
-    }
-    replace_rows(new, rows, &rules, env)
-}
-
-/// Puts the rows of a table's new definition in place of the old ones, one for one.
-pub fn replace_rows(
-    new: &Arc<TableDef>,
-    rows: Vec<Row>,
-    rules: &RowRules,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<()> {
-    let mut at = rows.into_iter();
-    let mut convert = |_: &Row| {
-        at.next()
-            .ok_or_else(|| SqlError::internal("a row that appeared during ALTER TABLE"))
-    };
-    let mut filter = |index: usize, row: &Row| qualifies(rules, index, row);
-    let access = env.access()?;
-    access
-        .latch
-        .store
-        .rebuild(access.txn, new, &mut convert, &mut filter)
+        widened(old, new, row, &rules, env)
+    })
 }
 
 /// 4901: a table with rows takes no new column that would have to be NULL in them and may not be.
@@ -224,7 +202,7 @@ fn drop_constraint(
         }
         let def = put_table(def, Some(table), env)?;
         if index.clustered {
-            rebuild(table, &def, env)?;
+            rebuild_rows(table, &def, env)?;
         } else {
             let access = env.access()?;
             access

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::access::lock_object;
 use crate::bind::{BindContext, bind_default, bind_row_rules};
-use crate::catalog::{Database, Object, ObjectId, TableDef};
+use crate::catalog::{Database, Home, Object, ObjectId, SecurableId, TableDef, dotted};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::lock::Mode;
@@ -82,7 +82,7 @@ impl Env<'_, '_> {
         database.object_names.remove(&key);
         let removed: Vec<_> = database
             .permissions
-            .extract_if(.., |p| p.class == 1 && p.major_id == id)
+            .extract_if(.., |p| p.on == SecurableId::Object(id))
             .collect();
         self.undo_with(move |database| {
             database.objects.insert(id, object);
@@ -117,21 +117,25 @@ impl Env<'_, '_> {
         Ok(())
     }
 
+    /// Where a definition looks names up. In a procedure too that begins with the default schema of the user: only the
+    /// names of queries and writes are looked up in the procedure's own.
+    pub fn home(&self) -> SqlResult<Home<'_>> {
+        let database = self.database()?;
+        Ok(Home {
+            database,
+            default_schema: database.default_schema(self.frame.user),
+        })
+    }
+
     /// The schema that a new object goes to: the named one, or the user's default.
     pub fn target_schema(&self, name: &crate::ast::ObjectName) -> SqlResult<(i32, String, String)> {
-        let database = self.database()?;
-        let (schema, object) = match name.parts.as_slice() {
-            [o] => (None, o),
-            [s, o] => (Some(s.name.clone()), o),
-            [d, s, o] if database.fold(&d.name) == database.fold(&database.name) => {
-                (Some(s.name.clone()), o)
-            }
-            _ => return Err(SqlError::unsupported("a name in another database")),
+        let home = self.home()?;
+        let Some(places) = home.places(name)? else {
+            let what = format!("a definition in another database ({})", dotted(name));
+            return Err(SqlError::unsupported(what));
         };
-        let schema = schema
-            .filter(|s| !s.is_empty())
-            .unwrap_or_else(|| database.default_schema(self.frame.user).to_owned());
-        let Some(found) = database.find_schema(&schema) else {
+        let schema = places.schema;
+        let Some(found) = home.database.find_schema(schema) else {
             return Err(SqlError::with(
                 2760,
                 16,
@@ -141,7 +145,7 @@ impl Env<'_, '_> {
                 ),
             ));
         };
-        Ok((found.id, found.name.clone(), object.name.clone()))
+        Ok((found.id, found.name.clone(), places.object.to_owned()))
     }
 
     /// What every row of a table must satisfy.

@@ -60,7 +60,7 @@ pub fn drop(
         index.include.iter_mut().for_each(shift);
     }
     let def = put_table(def, Some(table), env)?;
-    rewrite(table, &def, env, |row, _| {
+    rewrite(&def, env, |row| {
         let mut values = row.to_vec();
         values.remove(position);
         Ok(values)
@@ -103,7 +103,7 @@ pub fn change(table: &Arc<TableDef>, new: &NewColumn<'_>, env: &mut Env<'_, '_>)
     def.columns[position] = column;
     let def = put_table(def, Some(table), env)?;
     let target = Arc::clone(&def);
-    rewrite(table, &def, env, move |row, _| {
+    rewrite(&def, env, move |row| {
         let mut values = row.to_vec();
         values[position] = exec::convert(&target, position, &values[position], &old.ty)?;
         Ok(values)
@@ -250,17 +250,14 @@ fn position(table: &TableDef, name: &Ident, env: &Env<'_, '_>) -> SqlResult<Opti
 
 /// Rewrites every row for a new definition and checks it against the constraints.
 fn rewrite(
-    old: &TableDef,
     new: &Arc<TableDef>,
     env: &mut Env<'_, '_>,
-    mut changed: impl FnMut(&Row, &mut Env<'_, '_>) -> SqlResult<Vec<Value>>,
+    mut changed: impl FnMut(&Row) -> SqlResult<Vec<Value>>,
 ) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
-    let mut rows: Vec<Row> = Vec::new();
-    for row in env.latch.store.current_rows(old.id) {
-        let mut values = changed(&row, env)?;
+    super::rebuild::rows(new, &rules, env, |row, env| {
+        let mut values = changed(row)?;
         exec::check_row(new, &mut values, &rules, env)?;
-        rows.push(values.into());
-    }
-    super::alter::replace_rows(new, rows, &rules, env)
+        Ok(values.into())
+    })
 }

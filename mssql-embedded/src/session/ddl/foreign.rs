@@ -9,6 +9,7 @@ use crate::exec::{self, Env};
 use crate::plan::VariableMap;
 
 use super::alter::next;
+use super::rebuild;
 
 /// Notes in the referenced tables that a table refers to them, or no longer does. Statements on them are
 /// bound anew by it.
@@ -94,8 +95,10 @@ pub fn check_rows(table: &Arc<TableDef>, first: usize, env: &mut Env<'_, '_>) ->
     };
     let (mut rules, _) = bind_foreign(&context, table, Touched::Inserted)?;
     rules.parents.drain(..first);
-    let rows: Vec<_> = env.latch.store.current_rows(table.id).into_iter().collect();
-    exec::check_parents(&rules, &rows, "ALTER TABLE", env)
+    rebuild::each_row(table, env, |_, chain, env| {
+        let row = chain.current().map_or(&[][..], std::slice::from_ref);
+        exec::check_parents(&rules, row, "ALTER TABLE", env)
+    })
 }
 
 /// 3726: what other tables refer to cannot be dropped.

@@ -6,10 +6,10 @@ use crate::ast::{CreateIndex, ObjectName};
 use crate::bind;
 use crate::catalog::{Object, TableDef};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::{Env, qualifies};
-use crate::storage::Row;
+use crate::exec::Env;
 
-use super::alter::{next, rebuild};
+use super::alter::{next, rebuild_rows};
+use super::rebuild;
 use super::table::{put_table, shown};
 
 fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
@@ -48,15 +48,10 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let clustered = def.indexes[position].clustered;
     let def = put_table(def, Some(&table), env)?;
     if clustered {
-        return rebuild(&table, &def, env);
+        return rebuild_rows(&table, &def, env);
     }
     let rules = env.row_rules(&def)?;
-    let mut filter = |index: usize, row: &Row| qualifies(&rules, index, row);
-    let access = env.access()?;
-    access
-        .latch
-        .store
-        .add_index(access.txn, &def, position, &mut filter)
+    rebuild::index(&def, position, &rules, env)
 }
 
 /// DROP INDEX.
@@ -108,7 +103,7 @@ pub fn drop(
     let removed = def.indexes.remove(position);
     let def = put_table(def, Some(&table), env)?;
     if removed.clustered {
-        return rebuild(&table, &def, env);
+        return rebuild_rows(&table, &def, env);
     }
     let access = env.access()?;
     access

@@ -3,6 +3,7 @@
 use crate::catalog::Column;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
+use crate::memory::KeptRows;
 use crate::plan::SelectInto;
 
 use super::temporary;
@@ -17,11 +18,7 @@ pub fn run(into: &SelectInto, env: &mut Env<'_, '_>) -> SqlResult<u64> {
     fill(into, rows, env)
 }
 
-fn fill(
-    into: &SelectInto,
-    rows: Vec<Vec<crate::value::Value>>,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<u64> {
+fn fill(into: &SelectInto, rows: KeptRows, env: &mut Env<'_, '_>) -> SqlResult<u64> {
     let target = super::table::target(&into.name, env)?;
     let def = super::table::add(target.table(columns(into)?), env)?;
     let rules = env.row_rules(&def)?;

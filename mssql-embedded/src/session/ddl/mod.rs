@@ -13,6 +13,7 @@ mod into;
 mod permission;
 mod principal;
 mod procedure;
+mod rebuild;
 mod schema;
 mod table;
 mod temporary;

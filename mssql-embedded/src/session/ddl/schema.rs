@@ -1,7 +1,7 @@
 //! CREATE, DROP and ALTER AUTHORIZATION ON SCHEMA.
 
 use crate::ast::{Ident, ObjectName};
-use crate::catalog::Schema;
+use crate::catalog::{Schema, SecurableId};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -98,7 +98,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
     database.schema_names.remove(&key);
     let removed: Vec<_> = database
         .permissions
-        .extract_if(.., |p| p.class == 3 && p.major_id == schema.id)
+        .extract_if(.., |p| p.on == SecurableId::Schema(schema.id))
         .collect();
     env.undo_with(move |database| {
         database.schema_names.insert(key, schema.id);

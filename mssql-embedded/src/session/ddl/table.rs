@@ -19,7 +19,7 @@ pub fn create(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
     let target = target(name, env)?;
-    let def = bind::table_def_from_ast(&target, columns, constraints, env.database()?)?;
+    let def = bind::table_def_from_ast(&target, columns, constraints, env.home()?)?;
     add(def, env)?;
     Ok(())
 }

@@ -149,6 +149,7 @@ impl Interp<'_> {
             now,
             snapshot: None,
             spools: Spools::default(),
+            kept: None,
         };
         let result = env.statement(f);
         self.stats.add(&env.stats);

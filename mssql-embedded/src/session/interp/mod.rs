@@ -20,8 +20,8 @@ use crate::error::SqlError;
 use crate::exec::test;
 use crate::hooks::Stats;
 use crate::interrupt::Interrupt;
+use crate::memory::KeptRows;
 use crate::plan::{BoundKind, Module};
-use crate::value::Value;
 
 use super::{Disconnected, Done, DoneKind, ResultSink};
 
@@ -82,7 +82,7 @@ pub struct Interp<'a> {
     /// Where results go.
     pub sink: &'a mut dyn ResultSink,
     /// Rows of INSERT … EXEC are caught here instead of going to the client.
-    pub capture: Option<Vec<Vec<Value>>>,
+    pub capture: Option<KeptRows>,
     /// Whether the client called by RPC: statements then end with DONEINPROC.
     pub rpc: bool,
     /// The last token sent was a DONE, so that the response may end here.

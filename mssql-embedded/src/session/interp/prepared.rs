@@ -16,7 +16,7 @@ impl Interp<'_> {
         args.next();
         let declared = optional_text(args.next())?;
         let text = text_argument(args.next(), "sp_prepare", "@stmt")?;
-        let handle = self.core.prepare(Prepared::Text(text, declared));
+        let handle = self.core.prepare(Prepared::Text(text, declared))?;
         Ok(with_handle(handle))
     }
 
@@ -26,22 +26,33 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Returned, Failure> {
         let mut args = args.into_iter();
-        let handle = match args.next().and_then(|a| a.value) {
-            Some((Value::Int(n), _)) => n as i32,
-            _ => 0,
-        };
+        let given = args.next().and_then(|a| a.value);
+        let (handle, prepared) = self.prepared(given.as_ref())?;
         let args = args.collect();
-        let mut returned = match self.core.prepared.get(&handle).cloned() {
-            Some(Prepared::Text(text, declared)) => {
+        let mut returned = match prepared {
+            Prepared::Text(text, declared) => {
                 let params = crate::session::parse_parameters(&declared, self.core)?;
                 let shown = shown_query(&declared, &text);
                 self.run_with_parameters(&text, &shown, params, args, frame)?
             }
-            Some(Prepared::Call(name)) => self.call(&name, args, frame)?,
-            None => return Err(no_such_handle(i64::from(handle)).into()),
+            Prepared::Call(name) => self.call(&name, args, frame)?,
         };
         returned.params.insert(0, handle_param(handle));
         Ok(returned)
+    }
+
+    /// What was prepared under a handle that a client gives.
+    fn prepared(&self, given: Option<&(Value, DataType)>) -> SqlResult<(i32, Prepared)> {
+        let Some((Value::Int(given), _)) = given else {
+            // Handles begin with 1, so this one is nobody's.
+            return Err(no_such_handle(0));
+        };
+        let handle = i32::try_from(*given).ok();
+        let found = handle.and_then(|handle| Some((handle, self.core.prepared.get(&handle)?)));
+        match found {
+            Some((handle, (prepared, _))) => Ok((handle, prepared.clone())),
+            None => Err(no_such_handle(*given)),
+        }
     }
 
     pub(super) fn sp_prepexec(
@@ -55,7 +66,7 @@ impl Interp<'_> {
         let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
         let params = crate::session::parse_parameters(&declared, self.core)?;
         let shown = shown_query(&declared, &text);
-        let handle = self.core.prepare(Prepared::Text(text.clone(), declared));
+        let handle = self.core.prepare(Prepared::Text(text.clone(), declared))?;
         let mut returned =
             self.run_with_parameters(&text, &shown, params, args.collect(), frame)?;
         let own = [handle_param(handle), own("@params"), own("@stmt")];
@@ -73,7 +84,7 @@ impl Interp<'_> {
         args.next();
         let call = text_argument(args.next(), "sp_prepexecrpc", "@call")?;
         let name = crate::parse::parse_name(&called(&call))?;
-        let handle = self.core.prepare(Prepared::Call(name.clone()));
+        let handle = self.core.prepare(Prepared::Call(name.clone()))?;
         let mut returned = self.call(&name, args.collect(), frame)?;
         let own = [handle_param(handle), own("@call")];
         returned.params.splice(0..0, own);
@@ -81,10 +92,10 @@ impl Interp<'_> {
     }
 
     pub(super) fn sp_unprepare(&mut self, args: &[Argument]) -> Result<Returned, Failure> {
-        if let Some((Value::Int(n), _)) = args.first().and_then(|a| a.value.as_ref())
-            && self.core.prepared.remove(&(*n as i32)).is_none()
-        {
-            return Err(no_such_handle(*n).into());
+        let given = args.first().and_then(|a| a.value.as_ref());
+        if let Some((Value::Int(_), _)) = given {
+            let (handle, _) = self.prepared(given)?;
+            self.core.prepared.remove(&handle);
         }
         Ok(status(0))
     }

@@ -6,8 +6,9 @@ use crate::ast::{InsertSource, QueryBody, Stmt, StmtKind};
 use crate::context::Frame;
 use crate::error::SqlError;
 use crate::exec::{self, DmlResult, Env, QueryRun, eval};
+use crate::memory::{KeptRows, Memory};
 use crate::plan::{AssignQuery, BoundKind, Module};
-use crate::value::{CastMode, ColumnMeta, Value, cast};
+use crate::value::{CastMode, ColumnMeta, cast};
 
 use super::{Failure, Flow, Interp, SELECT, transaction};
 
@@ -18,7 +19,7 @@ const UPDATE: u16 = 0xC5;
 
 /// What a statement on tables brought.
 enum Outcome {
-    Rows(Partial),
+    Rows,
     Assigned(u64),
     Into(u64),
     /// With the command that DONE names.
@@ -26,12 +27,21 @@ enum Outcome {
 }
 
 /// The result set of a statement that may yet fail.
-#[derive(Default)]
 struct Partial {
     columns: Option<Vec<ColumnMeta>>,
-    rows: Vec<Vec<Value>>,
+    rows: KeptRows,
     /// How many rows the client already has, and with them the columns.
     sent: usize,
+}
+
+impl Partial {
+    fn new(memory: &Arc<Memory>) -> Self {
+        Self {
+            columns: None,
+            rows: KeptRows::new(memory),
+            sent: 0,
+        }
+    }
 }
 
 /// Whether a query is a SELECT … INTO, which writes.
@@ -113,7 +123,7 @@ impl Interp<'_> {
             None
         };
         let captures = self.capture.is_some();
-        let mut partial = Partial::default();
+        let mut partial = Partial::new(&self.core.memory);
         let outcome = self.evaluate(stmt, module, frame, |bound, env| {
             partial.columns = client_columns(&bound.kind).map(<[_]>::to_vec);
             Ok(match &bound.kind {
@@ -124,7 +134,7 @@ impl Interp<'_> {
                     } else {
                         exec::stream(query, limit, env, &mut partial.rows, &mut partial.sent)?;
                     }
-                    Outcome::Rows(std::mem::take(&mut partial))
+                    Outcome::Rows
                 }
                 BoundKind::SelectInto(into) => {
                     Outcome::Into(crate::session::ddl::select_into(into, env)?)
@@ -153,10 +163,10 @@ impl Interp<'_> {
         };
         self.core.error = 0;
         match outcome {
-            Outcome::Rows(result) => {
-                self.core.rowcount = (result.sent + result.rows.len()) as i64;
-                let columns = result.columns.unwrap_or_default();
-                self.send_rest(frame, &columns, result.rows, result.sent, SELECT)?;
+            Outcome::Rows => {
+                self.core.rowcount = (partial.sent + partial.rows.len()) as i64;
+                let columns = partial.columns.unwrap_or_default();
+                self.send_rest(frame, &columns, partial.rows, partial.sent, SELECT)?;
             }
             Outcome::Assigned(rows) => {
                 self.core.rowcount = rows as i64;
@@ -189,7 +199,7 @@ impl Interp<'_> {
         if partial.sent == 0 {
             self.sink.columns(&columns)?;
         }
-        for row in &partial.rows {
+        for row in partial.rows.iter() {
             self.sink.row(row)?;
         }
         // Caught errors are not told, so the result set needs an end of its own.
@@ -227,7 +237,7 @@ impl Interp<'_> {
         &mut self,
         frame: &Frame,
         columns: &[ColumnMeta],
-        rows: Vec<Vec<Value>>,
+        rows: KeptRows,
         command: u16,
     ) -> Result<(), Failure> {
         self.send_rest(frame, columns, rows, 0, command)
@@ -238,12 +248,12 @@ impl Interp<'_> {
         &mut self,
         frame: &Frame,
         columns: &[ColumnMeta],
-        rows: Vec<Vec<Value>>,
+        rows: KeptRows,
         sent: usize,
         command: u16,
     ) -> Result<(), Failure> {
         if let Some(captured) = &mut self.capture {
-            captured.extend(rows);
+            captured.append(rows);
             return Ok(());
         }
         self.ended = false;
@@ -251,7 +261,7 @@ impl Interp<'_> {
             self.sink.columns(columns)?;
         }
         let count = (sent + rows.len()) as u64;
-        for row in &rows {
+        for row in rows.iter() {
             self.sink.row(row)?;
         }
         let counted = (!self.core.settings.nocount).then_some(count);
@@ -276,7 +286,7 @@ impl Interp<'_> {
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
-    ) -> Result<Vec<Vec<Value>>, Failure> {
+    ) -> Result<KeptRows, Failure> {
         if self.capture.is_some() {
             return Err(SqlError::new(8164, "An INSERT EXEC statement cannot be nested.").into());
         }
@@ -286,11 +296,11 @@ impl Interp<'_> {
             ..*stmt
         };
         call.pos.offset += 1;
-        self.capture = Some(Vec::new());
+        self.capture = Some(KeptRows::new(&self.core.memory));
         let outcome = self.exec_inner(exec, &call, module, frame);
-        let rows = self.capture.take().unwrap_or_default();
+        let rows = self.capture.take();
         outcome?;
-        Ok(rows)
+        rows.ok_or_else(|| SqlError::internal("captured rows that somebody else took").into())
     }
 }
 
@@ -299,7 +309,7 @@ fn run_assign(assign: &AssignQuery, env: &mut Env<'_, '_>) -> crate::error::SqlR
     let limit = env.row_limit();
     let mut run = QueryRun::open(&assign.query, env)?;
     let mut rows = 0;
-    while (rows as usize) < limit
+    while limit.is_none_or(|limit| rows < limit as u64)
         && run
             .next_with(env, |env| {
                 for item in &assign.assign {

@@ -1,10 +1,10 @@
 //! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
 
-use crate::ast::{Ddl, DropKind, IsolationLevel, QueryBody, StmtKind, TranName};
+use crate::ast::{Ddl, DropKind, QueryBody, StmtKind, TranName};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Moment;
-use crate::session::{EnvChange, TransactionRequest};
+use crate::session::{BeginRequest, EnvChange, TransactionRequest};
 use crate::value::Value;
 
 use super::{Failure, Flow, Interp};
@@ -219,13 +219,10 @@ impl Interp<'_> {
     /// A transaction-manager request of the client.
     pub fn transaction_request(&mut self, request: TransactionRequest) -> Result<(), Failure> {
         match request {
-            TransactionRequest::Begin { isolation, name } => {
-                self.set_isolation(isolation);
-                self.begin((!name.is_empty()).then_some(name))
-            }
+            TransactionRequest::Begin(begin) => self.begin_if_asked(Some(begin)),
             TransactionRequest::Commit { begin, .. } => {
                 self.commit_tran("", false)?;
-                self.begin_again(begin)
+                self.begin_if_asked(begin)
             }
             TransactionRequest::Rollback { name, begin } => {
                 if self.core.trancount == 0 {
@@ -236,29 +233,20 @@ impl Interp<'_> {
                     .into());
                 }
                 self.rollback_to_name(Some(&name))?;
-                self.begin_again(begin)
+                self.begin_if_asked(begin)
             }
             TransactionRequest::Save { name } => self.save(name),
         }
     }
 
-    fn begin_again(&mut self, begin: Option<(u8, String)>) -> Result<(), Failure> {
-        let Some((isolation, name)) = begin else {
+    fn begin_if_asked(&mut self, begin: Option<BeginRequest>) -> Result<(), Failure> {
+        let Some(BeginRequest { isolation, name }) = begin else {
             return Ok(());
         };
-        self.set_isolation(isolation);
+        if let Some(isolation) = isolation {
+            self.core.settings.isolation = isolation;
+        }
         self.begin((!name.is_empty()).then_some(name))
-    }
-
-    fn set_isolation(&mut self, isolation: u8) {
-        self.core.settings.isolation = match isolation {
-            1 => IsolationLevel::ReadUncommitted,
-            2 => IsolationLevel::ReadCommitted,
-            3 => IsolationLevel::RepeatableRead,
-            4 => IsolationLevel::Serializable,
-            5 => IsolationLevel::Snapshot,
-            _ => self.core.settings.isolation,
-        };
     }
 }
 

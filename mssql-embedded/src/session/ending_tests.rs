@@ -1,0 +1,241 @@
+//! Statements over many rows ask again and again whether to stop, and one that is told so leaves nothing behind.
+
+use super::{Disconnected, Done, EnvChange, LoginRequest, RequestEnd, ResultSink, Session};
+use crate::engine::{Engine, EngineOptions};
+use crate::error::SqlError;
+use crate::hooks::Traffic;
+use crate::interrupt::Interrupt;
+use crate::value::{ColumnMeta, DataType, Value};
+
+/// Rows of each table here.
+const ROWS: usize = 3_000;
+
+/// After so many rows at most a loop asks.
+const ROWS_PER_QUESTION: usize = 1_000;
+
+/// A client that counts how often it is asked whether to stop, and says yes at one of the questions.
+#[derive(Default)]
+struct Patience {
+    asked: usize,
+    stop_at: Option<usize>,
+    value: Option<Value>,
+    error: Option<SqlError>,
+}
+
+impl ResultSink for Patience {
+    fn columns(&mut self, _: &[ColumnMeta]) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), Disconnected> {
+        self.value = values.first().cloned();
+        Ok(())
+    }
+
+    fn done(&mut self, _: Done) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn message(&mut self, error: &SqlError) -> Result<(), Disconnected> {
+        if error.severity > 10 {
+            self.error = Some(error.clone());
+        }
+        Ok(())
+    }
+
+    fn return_status(&mut self, _: i32) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn return_value(
+        &mut self,
+        _: &str,
+        _: u16,
+        _: &DataType,
+        _: &Value,
+    ) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn env_change(&mut self, _: &EnvChange) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn interrupted(&mut self) -> Option<Interrupt> {
+        self.asked += 1;
+        (self.stop_at == Some(self.asked)).then_some(Interrupt::Attention)
+    }
+
+    fn traffic(&mut self) -> Traffic {
+        Traffic::default()
+    }
+}
+
+struct Client(Session);
+
+impl Client {
+    /// A session in a database whose tables have many rows.
+    fn open() -> Self {
+        let engine = Engine::new(&EngineOptions::default());
+        let request = LoginRequest {
+            user: "sa".to_owned(),
+            database: "master".to_owned(),
+            ..LoginRequest::default()
+        };
+        let (session, _) = Session::login(&engine, &request).unwrap();
+        let mut client = Self(session);
+        client.run(
+            "CREATE TABLE p (id INT NOT NULL PRIMARY KEY);
+             INSERT p VALUES (1);
+             CREATE TABLE t (id INT NOT NULL PRIMARY KEY, v INT NOT NULL, w NVARCHAR(20), p INT NOT NULL);
+             CREATE TABLE c (id INT NOT NULL PRIMARY KEY, p INT REFERENCES p (id) ON DELETE CASCADE);
+             CREATE TABLE o (id INT);
+             CREATE INDEX ix_v ON t (v);",
+        );
+        let digit = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+        client.run(&format!(
+            "INSERT t SELECT n, n, N'w', 1 FROM
+                (SELECT a.x + 10 * b.x + 100 * c.x + 1000 * d.x AS n
+                 FROM {digit} AS a(x), {digit} AS b(x), {digit} AS c(x), {digit} AS d(x)) AS n
+             WHERE n < {ROWS};
+             INSERT c SELECT id, 1 FROM t;"
+        ));
+        client
+    }
+
+    fn run(&mut self, batch: &str) -> Patience {
+        let mut patience = Patience::default();
+        assert_eq!(self.0.batch(batch, &mut patience), RequestEnd::Continue);
+        assert!(patience.error.is_none(), "{batch}: {:?}", patience.error);
+        patience
+    }
+
+    /// What any of the statements below would change.
+    fn picture(&mut self) -> Option<Value> {
+        let picture = "SELECT CONCAT(
+            (SELECT SUM(v) FROM t), N' ', (SELECT COUNT(*) FROM c), N' ', (SELECT COUNT(*) FROM o), N' ',
+            (SELECT CONCAT(COUNT(*), N' ', SUM(index_id)) FROM sys.indexes), N' ', (SELECT COUNT(*) FROM sys.columns), N' ',
+            (SELECT COUNT(*) FROM sys.objects), N' ',
+            (SELECT SUM(max_length) FROM sys.columns WHERE object_id = OBJECT_ID(N't')))";
+        self.run(picture).value
+    }
+}
+
+/// A statement, one that does the same but for the loops in question, and how many times those go over all rows.
+struct Lasting {
+    statement: &'static str,
+    without: &'static str,
+    passes: usize,
+}
+
+const LASTING: [Lasting; 11] = [
+    Lasting {
+        statement: "UPDATE t SET v = v + 1",
+        without: "DECLARE @v INT; SELECT @v = v + 1 FROM t WITH (UPDLOCK)",
+        passes: 2,
+    },
+    Lasting {
+        statement: "DECLARE @t TABLE (v INT), @v INT; INSERT @t SELECT id FROM t;
+                    UPDATE @t SET v = v + 1; INSERT o VALUES (1)",
+        without: "DECLARE @t TABLE (v INT), @v INT; INSERT @t SELECT id FROM t;
+                  SELECT @v = v + 1 FROM @t; INSERT o VALUES (1)",
+        passes: 2,
+    },
+    Lasting {
+        statement: "INSERT o OUTPUT inserted.id INTO o SELECT id FROM t",
+        without: "INSERT o SELECT id FROM t",
+        passes: 1,
+    },
+    Lasting {
+        statement: "DELETE p",
+        without: "DECLARE @v INT; SELECT @v = id FROM c WITH (UPDLOCK) WHERE p = 1",
+        passes: 1,
+    },
+    Lasting {
+        statement: "CREATE INDEX ix_w ON t (w)",
+        without: "",
+        passes: 1,
+    },
+    Lasting {
+        statement: "CREATE CLUSTERED INDEX ix_o ON big (v)",
+        without: "",
+        passes: 2,
+    },
+    Lasting {
+        statement: "ALTER TABLE t ADD x INT NOT NULL DEFAULT 7",
+        without: "",
+        passes: 2,
+    },
+    Lasting {
+        statement: "ALTER TABLE t ALTER COLUMN w NVARCHAR(40)",
+        without: "",
+        passes: 2,
+    },
+    Lasting {
+        statement: "ALTER TABLE t DROP COLUMN w",
+        without: "",
+        passes: 2,
+    },
+    Lasting {
+        statement: "ALTER TABLE t ADD CONSTRAINT ck CHECK (v >= 0)",
+        without: "",
+        passes: 2,
+    },
+    Lasting {
+        statement: "ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p (id)",
+        without: "",
+        passes: 3,
+    },
+];
+
+/// Makes a heap of as many rows, with an index.
+const HEAP: &str = "SELECT id, v INTO big FROM t; CREATE INDEX ix_big ON big (id);";
+
+/// Every loop over rows asks at least once in a thousand of them.
+#[test]
+fn every_loop_over_rows_asks_whether_to_stop() {
+    for lasting in LASTING {
+        let asked = |batch| {
+            let mut client = Client::open();
+            client.run(HEAP);
+            client.run(batch).asked
+        };
+        let (with, without) = (asked(lasting.statement), asked(lasting.without));
+        let least = lasting.passes * ROWS / ROWS_PER_QUESTION - 1;
+        assert!(
+            with >= without + least,
+            "{}: {with} questions, {without} without its loops",
+            lasting.statement
+        );
+    }
+}
+
+/// Wherever a statement is ended, all it did is undone, and the session goes on: the statement succeeds then.
+#[test]
+fn a_statement_that_is_ended_leaves_nothing_behind() {
+    for Lasting { statement, .. } in LASTING {
+        let mut client = Client::open();
+        client.run(HEAP);
+        let before = client.picture();
+        client.run("BEGIN TRAN");
+        let questions = client.run(statement).asked;
+        client.run("ROLLBACK");
+        assert_eq!(client.picture(), before, "{statement}");
+        // The last question is that of the batch, when all is done.
+        for stop_at in (1..questions).rev().step_by(questions / 5 + 1) {
+            let mut patience = Patience {
+                stop_at: Some(stop_at),
+                ..Patience::default()
+            };
+            let end = client.0.batch(statement, &mut patience);
+            assert_eq!(end, RequestEnd::Attention, "{statement}, {stop_at}");
+            assert_eq!(client.picture(), before, "{statement}, {stop_at}");
+        }
+        client.run(statement);
+        assert_ne!(client.picture(), before, "{statement}");
+    }
+}
