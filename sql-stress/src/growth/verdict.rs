@@ -107,5 +107,15 @@ pub fn goals(shape: Shape, curves: &[Curve], ours: &str, has_delay: bool) -> Vec
             Shape::LongHistory => {}
         }
     }
+    // The same told more strictly, and without a limit: where the runtime's share is all but everything, this is
+    // the difference of two large numbers.
+    if let (Some((small, small_free)), Some((large, large_free))) = (both(SMALL), both(LARGE)) {
+        facts.push(Fact {
+            name: "what comes on top of the runtime's share, at 1,000 to that at 100".to_owned(),
+            value: (large - large_free) / (small - small_free).max(1e-6),
+            unit: "times".to_owned(),
+            is_failure: false,
+        });
+    }
     facts
 }
