@@ -58,6 +58,7 @@ GRANT EXECUTE ON OBJECT::[$(schema)].purge_orphan_messages TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].raise_event TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].[read] TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].read_with_execution TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].release_sessions TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_orchestration_item_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_session_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_work_item_lock TO [$(role)];

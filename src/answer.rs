@@ -1,5 +1,7 @@
 //! What a procedure answers: result sets, rows, and columns by name.
 
+use std::time::Duration;
+
 use tiberius::{ColumnData, Row};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -10,15 +12,22 @@ use crate::error::CallError;
 pub(crate) struct ResultSets {
     procedure: &'static str,
     asked_at: Instant,
+    waited: Duration,
     sets: std::vec::IntoIter<Vec<Row>>,
 }
 
 impl ResultSets {
-    /// What `procedure` answered to a request of that moment.
-    pub(crate) fn new(procedure: &'static str, asked_at: Instant, sets: Vec<Vec<Row>>) -> Self {
+    /// What `procedure` answered to a request of that moment, after so long.
+    pub(crate) fn new(
+        procedure: &'static str,
+        asked_at: Instant,
+        waited: Duration,
+        sets: Vec<Vec<Row>>,
+    ) -> Self {
         Self {
             procedure,
             asked_at,
+            waited,
             sets: sets.into_iter(),
         }
     }
@@ -26,6 +35,11 @@ impl ResultSets {
     /// When the request that this answers was sent, of all attempts. A lease that it gave began then or later.
     pub(crate) fn asked_at(&self) -> Instant {
         self.asked_at
+    }
+
+    /// How long the server took to begin its answer.
+    pub(crate) fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// How many rows are left.

@@ -90,10 +90,18 @@ impl CallError {
         }
     }
 
-    /// The same failure as one of a call that settles or extends a lease.
+    /// The same failure as one of a call that settles or extends a lease. Its answer has nothing that must be
+    /// understood: one that cannot be read is as good as none.
     pub(crate) fn of_settling(mut self) -> Self {
-        if let Self::Server { number, class, .. } = &mut self {
-            *class = classify_settling(*number);
+        match &mut self {
+            Self::Server { number, class, .. } => *class = classify_settling(*number),
+            Self::Data(reason) => {
+                return Self::Connection {
+                    reason: std::mem::take(reason),
+                    sent: true,
+                };
+            }
+            Self::Connection { .. } | Self::Timeout { .. } | Self::PoolTimeout { .. } => {}
         }
         self
     }

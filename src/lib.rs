@@ -166,6 +166,7 @@ mod deadline;
 mod decode;
 mod dial;
 mod error;
+mod exchange;
 mod history_cache;
 mod migrate;
 mod observe;

@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::TryStreamExt as _;
-use tiberius::{Client, ColumnData, Command, CommandItem, CommandStream, Row};
-use tokio::net::TcpStream;
+use tiberius::{ColumnData, Command};
 use tokio::time::{Instant, timeout_at};
-use tokio_util::compat::Compat;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 use uuid::Uuid;
@@ -18,6 +15,7 @@ pub(crate) use crate::answer::{Record, ResultSets};
 use crate::callee::{Callee, Callees};
 use crate::dial::Connection;
 use crate::error::CallError;
+use crate::exchange::ask;
 use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
@@ -117,6 +115,11 @@ impl<'a> Call<'a> {
 
     pub(crate) fn procedure(&self) -> &'static str {
         self.procedure
+    }
+
+    /// The same call, to be made once more.
+    pub(crate) fn repeated(self, retry: Retry) -> Self {
+        Self { retry, ..self }
     }
 
     /// What is sent under a name.
@@ -317,11 +320,15 @@ impl Database {
     ) -> Result<ResultSets, CallError> {
         let full = self.options.command_timeout;
         let begun = Instant::now();
-        let mut borrowed = match attempt.limit {
-            Some(limit) => self.pool.get(call.lane, limit).await,
+        let mut borrowed = match attempt.alive_within {
             None => {
-                let (limit, after_silence) = (attempt.connection, attempt.after_silence);
-                self.pool.get_alive(call.lane, limit, after_silence).await
+                let limit = attempt.limit.unwrap_or(full);
+                self.pool.get(call.lane, limit).await
+            }
+            Some(limit) => {
+                let pool = &self.pool;
+                pool.get_alive(call.lane, limit, attempt.after_silence)
+                    .await
             }
         }?;
         let asked_at = Instant::now();
@@ -339,12 +346,12 @@ impl Database {
             read_on(asked_at.elapsed())
         };
         let client = &mut connection.client;
-        match quiet(ask(command, client, first_by, ends_at, read_on)).await {
+        match ask(command, client, first_by, ends_at, read_on).await {
             None => Err(borrowed.silent(asked_at)),
-            Some(Ok(sets)) => {
+            Some(Ok(answer)) => {
                 connection.in_flight = false;
                 borrowed.heard();
-                Ok(ResultSets::new(call.procedure, asked_at, sets))
+                Ok(answer.to(call.procedure, asked_at))
             }
             Some(Err(error)) => Err(self.failed(&mut borrowed, error, asked_at)),
         }
@@ -363,11 +370,11 @@ impl Database {
         let command = call.command(&callee);
         let (asked_at, ends_at) = (Instant::now(), after(limit));
         let client = &mut connection.client;
-        match quiet(ask(command, client, ends_at, ends_at, || false)).await {
+        match ask(command, client, ends_at, ends_at, || false).await {
             None => Err(CallError::Timeout { after: limit }),
-            Some(Ok(sets)) => {
+            Some(Ok(answer)) => {
                 connection.in_flight = false;
-                Ok(ResultSets::new(call.procedure, asked_at, sets))
+                Ok(answer.to(call.procedure, asked_at))
             }
             Some(Err(error)) => Err(CallError::from_driver(error, true)),
         }
@@ -391,54 +398,6 @@ impl Database {
             );
         }
     }
-}
-
-/// Sends a command and reads its answer; `None` when the first sign of an answer does not come
-/// by `first_by`, unless `read_on` then says to wait for it, or its end not by `ends_at`.
-async fn ask(
-    command: Command<'_>,
-    client: &mut Client<Compat<TcpStream>>,
-    first_by: Instant,
-    ends_at: Instant,
-    read_on: impl FnOnce() -> bool,
-) -> Option<Result<Vec<Vec<Row>>, tiberius::error::Error>> {
-    let mut begun = std::pin::pin!(async {
-        let mut stream = command.exec(client).await?;
-        let first = stream.try_next().await?;
-        Ok((stream, first))
-    });
-    let begun = match timeout_at(first_by, begun.as_mut()).await {
-        Ok(begun) => begun,
-        Err(_) if read_on() => timeout_at(ends_at, begun).await.ok()?,
-        Err(_) => return None,
-    };
-    match begun {
-        Ok((stream, first)) => timeout_at(ends_at, collect(stream, first)).await.ok(),
-        Err(error) => Some(Err(error)),
-    }
-}
-
-/// Reads an answer to its end, which is what makes an error after a result set visible.
-async fn collect(
-    mut stream: CommandStream<'_>,
-    first: Option<CommandItem>,
-) -> Result<Vec<Vec<Row>>, tiberius::error::Error> {
-    let mut sets: Vec<Vec<Row>> = Vec::new();
-    let mut next = first;
-    while let Some(item) = next {
-        match item {
-            CommandItem::Metadata(_) => sets.push(Vec::new()),
-            CommandItem::Row(row) => match sets.last_mut() {
-                Some(set) => set.push(row),
-                None => sets.push(vec![row]),
-            },
-            CommandItem::ReturnStatus(_)
-            | CommandItem::ReturnValue(_)
-            | CommandItem::RowsAffected(_) => {}
-        }
-        next = stream.try_next().await?;
-    }
-    Ok(sets)
 }
 
 #[cfg(test)]

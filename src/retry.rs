@@ -29,8 +29,8 @@ enum Patience {
     Full,
     /// Every attempt as long as a quick question needs.
     Quick,
-    /// As long as a quick question needs for a connection that is alive, then as long as any command.
-    Alive,
+    /// As long as this, on a connection that has just proved itself.
+    Alive(Duration),
     /// The first attempt as long as a quick question needs, later ones as long as any command: on a
     /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
@@ -47,12 +47,12 @@ enum Patience {
 pub(crate) struct Attempt {
     /// How long it may take until the server begins to answer, the wait for a connection included. What
     /// settles a lease, and is answered in a few bytes, must be over by then; the rest of a longer answer
-    /// may take as long as any command. `None` for as long as any command, on a connection that is alive.
+    /// may take as long as any command. `None` for as long as any command.
     pub(crate) limit: Option<Duration>,
     /// What is left at least for the answer, however long the connection took.
     answer_min: Duration,
-    /// How long it may wait for a connection when there is no limit.
-    pub(crate) connection: Duration,
+    /// How long it may wait for a connection that is alive, where no other will do.
+    pub(crate) alive_within: Option<Duration>,
     /// The attempt before met with silence or with a broken connection, so that what other
     /// connections said a moment ago proves nothing.
     pub(crate) after_silence: bool,
@@ -121,11 +121,11 @@ impl Retry {
         }
     }
 
-    /// For a fetch from a server that may be slow: only the connection has to prove itself, and then the
-    /// server has its time.
-    pub(crate) const fn slow_fetch() -> Self {
+    /// For a fetch from a server that may be slow: the connection has to prove itself, and then the server
+    /// has this much time.
+    pub(crate) const fn slow_fetch(limit: Duration) -> Self {
         Self {
-            patience: Patience::Alive,
+            patience: Patience::Alive(limit),
             ..Self::fetch()
         }
     }
@@ -184,7 +184,8 @@ impl Retry {
             _ => left,
         };
         match self.patience {
-            Patience::Full | Patience::Alive => None,
+            Patience::Full => None,
+            Patience::Alive(limit) => Some(limit),
             Patience::Quick => Some(FIRST_ANSWER),
             Patience::QuickThenFull => (attempts_before == 0).then_some(FIRST_ANSWER),
             Patience::Share => (!left.is_zero()).then(|| share.max(ATTEMPT_MIN)),
@@ -215,20 +216,21 @@ impl Retry {
         let budget_ends_at = after(self.budget);
         let mut deadline = budget_ends_at;
         let mut pause = PAUSE_FIRST;
-        let is_alive_first = self.patience == Patience::Alive;
-        let connection = if is_alive_first {
-            FIRST_ANSWER
-        } else {
-            Duration::MAX
-        };
+        let is_alive_first = matches!(self.patience, Patience::Alive(_));
         let mut after_silence = is_alive_first;
         for attempts_before in 0.. {
             let begun_at = Instant::now();
             let left = budget_ends_at.saturating_duration_since(begun_at);
+            let limit = self.limit(attempts_before, left);
+            let alive_within = if is_alive_first {
+                Some(FIRST_ANSWER)
+            } else {
+                limit.is_none().then_some(Duration::MAX)
+            };
             let next = Attempt {
-                limit: self.limit(attempts_before, left),
+                limit,
                 answer_min: self.answer_min(),
-                connection,
+                alive_within,
                 after_silence,
             };
             let error = match attempt(next).await {
@@ -286,7 +288,7 @@ mod tests {
             .run(
                 |attempt| {
                     limits.borrow_mut().push(attempt.limit);
-                    let is_proven = retry.patience == Patience::Alive;
+                    let is_proven = matches!(retry.patience, Patience::Alive(_));
                     assert_eq!(
                         attempt.after_silence,
                         is_proven || limits.borrow().len() > 1
@@ -325,7 +327,7 @@ mod tests {
             let attempt = Attempt {
                 limit,
                 answer_min: ATTEMPT_MIN,
-                connection: Duration::MAX,
+                alive_within: None,
                 after_silence: false,
             };
             attempt.first_by(begun, begun + connected_after, full) - begun
@@ -437,7 +439,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn fetch_gives_a_silent_connection_up_unless_the_server_is_known_to_be_slow() {
         assert_eq!(silence(Retry::fetch()).await.0, [Some(FIRST_ANSWER)]);
-        assert_eq!(silence(Retry::slow_fetch()).await.0, [None]);
+        let slow = Retry::slow_fetch(10 * SECOND);
+        assert_eq!(silence(slow).await.0, [Some(10 * SECOND)]);
     }
 
     #[tokio::test(start_paused = true)]

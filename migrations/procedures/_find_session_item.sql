@@ -36,10 +36,10 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
             @looks INT = CASE WHEN @is_last = 1 THEN 2 ELSE 1 END, @lane_session NVARCHAR(400), @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
-            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT;
+            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT, @settled_ms BIGINT;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @busy TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-                         tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL, PRIMARY KEY (session_key, tag_key));
+                         tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL, PRIMARY KEY NONCLUSTERED (session_key, tag_key));
 
     SET @work_id = NULL;
     SET @from_lane = 0;
@@ -144,9 +144,11 @@ BEGIN
                     -- Nobody is waited for while there is something else to do.
                     SET @wait_ms = CASE WHEN @is_last = 1 AND @work_id IS NULL THEN 250 ELSE 0 END;
                     EXEC [$(schema)]._settle_session_lane
-                        @session_key = @lane_session, @tag_key = @lane_tag, @wait_ms = @wait_ms, @is_settled = @is_settled OUTPUT;
-                    -- A promise is only ever put off, and leaves a ghost where it was.
-                    SET @floor_ms = CASE WHEN @is_settled = 0 OR EXISTS (SELECT 1 FROM @busy) THEN @floor_ms ELSE @lane_ms END;
+                        @session_key = @lane_session, @tag_key = @lane_tag, @wait_ms = @wait_ms,
+                        @is_settled = @is_settled OUTPUT, @settled_ms = @settled_ms OUTPUT;
+                    -- A promise that is put off leaves a ghost where it was. One that an item came back to may lie further back.
+                    SET @floor_ms = CASE WHEN @is_settled = 0 OR @settled_ms < @lane_ms OR EXISTS (SELECT 1 FROM @busy)
+                                         THEN @floor_ms ELSE @lane_ms END;
                     INSERT INTO @busy (session_key, tag_key)
                     SELECT @lane_session, @lane_tag
                     WHERE  @is_settled = 0;

@@ -24,7 +24,7 @@ BEGIN
         SELECT TOP (1) @lane = v.lane
         FROM   [$(schema)].version_lanes AS v WITH (INDEX(pk_version_lanes), FORCESEEK, ROWLOCK)
         WHERE  v.lane > @previous
-          AND  v.lane <= COALESCE(@max_version, 9223372036854775807)
+          AND  v.lane <= COALESCE(@max_version, CAST(9223372036854775807 AS BIGINT))
         ORDER BY v.lane;
         IF @lane IS NOT NULL
         BEGIN

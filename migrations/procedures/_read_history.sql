@@ -4,9 +4,11 @@
 -- Locks     none kept: history is only read
 -- Throws    nothing
 --
--- The caller may say what it has: all events up to @known_event_id, whose turn is @known_last_turn, of
+-- A caller that remembers nothing says nothing, @known_event_id is NULL, and gets the events alone.
+--
+-- One that remembers says what it has: all events up to @known_event_id (0: none), whose turn is @known_last_turn, of
 -- the history whose first event is of @known_first_turn. If that is still true only newer events
--- follow; otherwise all of them. The header says how far the history goes and after which event the
+-- follow; otherwise all of them. A header says how far the history goes and after which event the
 -- rows begin (0: they are everything). Only the last row names its turn: nobody asks the others.
 --
 -- The end is read first, then what the caller claims is compared, then the rows follow up to that end.
@@ -29,6 +31,17 @@ BEGIN
     DECLARE @first_turn UNIQUEIDENTIFIER, @last_event_id BIGINT, @last_turn UNIQUEIDENTIFIER,
             @known_turn UNIQUEIDENTIFIER, @after_event_id BIGINT = 0;
 
+    IF @known_event_id IS NULL
+    BEGIN
+        SELECT h.event_id, h.payload
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+        WHERE  h.instance_id = @instance_id
+          AND  h.execution_id = @execution_id
+          AND  @is_hidden = 0
+        ORDER BY h.event_id;
+        RETURN;
+    END;
+
     SELECT TOP (1) @last_event_id = h.event_id, @last_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
@@ -43,7 +56,7 @@ BEGIN
       AND  @is_hidden = 0
     ORDER BY h.event_id;
 
-    IF @known_event_id IS NOT NULL
+    IF @known_event_id > 0
     BEGIN
         SELECT @known_turn = h.appended_by
         FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)

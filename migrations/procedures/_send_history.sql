@@ -7,9 +7,8 @@
 -- The caller is @process_id. If it wrote the last turn it remembers the history, and no event is sent.
 -- Otherwise it gets the latest events: all of a short history, and of a long one enough to catch up
 -- if the caller has seen it before, unless they exceed @bytes_max. What is missing then is asked for
--- with read_with_execution. NULL for @process_id means a caller that remembers nothing: it gets
--- everything, and only the last row names its turn. One that remembers looks among the rows for the turn
--- that it knows. NULL for @execution_id means the latest.
+-- with read_with_execution. One that remembers looks among the rows for the turn that it knows. NULL for
+-- @process_id means a caller that remembers nothing: it gets the events alone. NULL for @execution_id means the latest.
 --
 -- Of an execution that is being deleted nothing is sent. Result sets as in _read_history. Order matters here as there: the end of the history is read before
 -- its beginning. If the instance is deleted and made again in between, end and beginning belong to
@@ -42,6 +41,17 @@ BEGIN
           AND  e.execution_id = @execution_id;
     END;
 
+    IF @process_id IS NULL
+    BEGIN
+        SELECT h.event_id, h.payload
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+        WHERE  h.instance_id = @instance_id
+          AND  h.execution_id = @execution_id
+          AND  @status <> N'Deleting'
+        ORDER BY h.event_id;
+        RETURN;
+    END;
+
     SELECT TOP (1) @last_event_id = h.event_id, @last_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
@@ -60,7 +70,7 @@ BEGIN
     BEGIN
         SET @after_event_id = @last_event_id;
     END
-    ELSE IF @process_id IS NOT NULL
+    ELSE
     BEGIN
         SELECT @events = COUNT_BIG(*), @bytes = SUM(t.payload_bytes), @first_sent = MIN(t.event_id)
         FROM   (SELECT TOP (@events_max) h.event_id, h.payload_bytes
@@ -82,9 +92,7 @@ BEGIN
     SELECT @execution_id AS execution_id, @first_turn AS first_turn, @last_event_id AS last_event_id,
            @last_turn AS last_turn, @after_event_id AS after_event_id;
 
-    SELECT h.event_id,
-           CASE WHEN @process_id IS NOT NULL OR h.event_id = @last_event_id THEN h.appended_by END AS appended_by,
-           h.payload
+    SELECT h.event_id, h.appended_by, h.payload
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id

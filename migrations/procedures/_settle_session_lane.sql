@@ -12,14 +12,16 @@
 -- lower the promise in between and have it overwritten.
 --
 -- Whoever writes to the lane or to its items may be at it for long: a turn that schedules thousands of activities locks its
--- lanes first. It is waited for no longer than @wait_ms; @is_settled = 0 says that the lane is as it was.
+-- lanes first. It is waited for no longer than @wait_ms; @is_settled = 0 says that the lane is as it was. @settled_ms is
+-- what it promises now; NULL: it is gone.
 --
 -- LOCK_TIMEOUT is put back by hand: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)]._settle_session_lane
     @session_key NVARCHAR(1000),
     @tag_key     NVARCHAR(1000),
     @wait_ms     INT,
-    @is_settled  BIT OUTPUT
+    @is_settled  BIT OUTPUT,
+    @settled_ms  BIGINT OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
@@ -32,6 +34,7 @@ BEGIN
     DECLARE @promised_ms BIGINT, @next_ms BIGINT, @session_end_ms BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
 
     SET @is_settled = 1;
+    SET @settled_ms = NULL;
     BEGIN TRY
         SET LOCK_TIMEOUT @wait_ms;
         BEGIN TRANSACTION;
@@ -65,8 +68,9 @@ BEGIN
                        WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
                 WHERE  s.session_key = @session_key;
 
+                SET @settled_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END;
                 UPDATE l
-                SET    l.not_before_ms = CASE WHEN @session_end_ms > @next_ms THEN @session_end_ms ELSE @next_ms END
+                SET    l.not_before_ms = @settled_ms
                 FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
                 WHERE  l.session_key = @session_key
                   AND  l.tag_key = @tag_key;

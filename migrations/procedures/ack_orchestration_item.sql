@@ -1,8 +1,8 @@
 -- Ends a turn: everything it decided becomes true, or nothing does.
 --
 -- Callers   Provider::ack_orchestration_item
--- Locks     version_lanes through _add_version_lane, before the transaction; instance_locks: the rows of the instance and of every instance it sends to, in the order
---           of their ids, through _lock_instance, before anything else; then session_lanes through
+-- Locks     version_lanes through _add_version_lane, before the transaction; instance_locks: the rows of the instance and of every instance it sends to (shared, where
+--           they can stay as they are), in the order of their ids, through _lock_instance, before anything else; then session_lanes through
 --           _lock_session_lanes; orchestrator_queue; instances and executions through _save_execution;
 --           history through _append_history; kv_store and kv_delta through _apply_kv_changes; worker_queue through _add_work_items and _cancel_activities
 -- Order     sessions is read with session_lanes; the read keeps no lock
@@ -16,8 +16,7 @@
 -- message comes in unseen: see _post_message. Two turns that send to each other ask for the same two rows in the same order. The cost follows the size of the delta.
 --
 -- @process_id is the provider that remembers the history from now on. It is told how far that went before the new events; if it has exactly that, it now has all of it.
---
--- Repeating the call after an unknown outcome is harmless: if the first one was committed the token is gone and 51003 says so.
+-- Repeating the call after an unknown outcome is harmless: if the first one was committed the token is gone (51003).
 CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
     @lock_token            NVARCHAR(1000),
     @execution_id          BIGINT,
@@ -52,13 +51,10 @@ BEGIN
             @locked BIT = 0, @has_sessions BIT = 0, @longest BIGINT, @unusable BIGINT, @lane_version BIGINT,
             @is_end BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
             @first_event_id BIGINT, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT, @after_turn UNIQUEIDENTIFIER,
-            @target NVARCHAR(400), @previous NVARCHAR(400);
-    -- Every instance whose row this turn locks, and when its first new message becomes visible.
-    DECLARE @targets TABLE
-    (
-        instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
-        first_visible_ms BIGINT NULL
-    );
+            @target NVARCHAR(400), @previous NVARCHAR(400), @visible_ms BIGINT, @is_alone BIT;
+    -- Every instance whose row this turn locks, when its first new message becomes visible, and whether the row is the turn's alone.
+    DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+                            first_visible_ms BIGINT NULL, is_alone BIT NOT NULL);
     DECLARE @messages TABLE (ord BIGINT NULL, instance_id NVARCHAR(MAX) NULL, kind NVARCHAR(100) NULL,
                              visible_at_ms BIGINT NULL, payload NVARCHAR(MAX) NULL);
 
@@ -75,8 +71,8 @@ BEGIN
         FROM   @messages AS m;
         EXEC [$(schema)]._refuse_instance_ids @longest = @longest, @unusable = @unusable;
 
-        INSERT INTO @targets (instance_id, first_visible_ms)
-        SELECT CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2, MIN(COALESCE(m.visible_at_ms, 0))
+        INSERT INTO @targets (instance_id, first_visible_ms, is_alone)
+        SELECT CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2, MIN(COALESCE(m.visible_at_ms, 0)), 0
         FROM   @messages AS m
         GROUP BY CAST(m.instance_id AS NVARCHAR(400)) COLLATE Latin1_General_100_BIN2;
     END;
@@ -86,8 +82,9 @@ BEGIN
     END;
     IF @orchestrator_items IS NOT NULL OR @has_sessions = 1
     BEGIN
-        INSERT INTO @targets (instance_id)
-        SELECT LEFT(@instance_id, 400)
+        UPDATE @targets SET is_alone = 1 WHERE instance_id = @instance_id;
+        INSERT INTO @targets (instance_id, is_alone)
+        SELECT LEFT(@instance_id, 400), 1
         WHERE  NOT EXISTS (SELECT 1 FROM @targets AS t WHERE t.instance_id = @instance_id);
     END;
     IF @parent_instance_id IS NOT NULL
@@ -112,22 +109,30 @@ BEGIN
     BEGIN
         BEGIN TRY
             BEGIN TRANSACTION;
+            SET @is_alone = 1;
             -- From the first one on, not from an empty text: that sorts behind ids that begin with a control character.
-            SET @target = NULL;
             SELECT TOP (1) @target = t.instance_id FROM @targets AS t ORDER BY t.instance_id;
             WHILE @target IS NOT NULL
             BEGIN
-                EXEC [$(schema)]._lock_instance @instance_id = @target;
-                SET @previous = @target;
-                SET @target = NULL;
-                SELECT TOP (1) @target = t.instance_id FROM @targets AS t WHERE t.instance_id > @previous ORDER BY t.instance_id;
+                SELECT @visible_ms = CASE WHEN t.is_alone = 0 THEN t.first_visible_ms END FROM @targets AS t WHERE t.instance_id = @target;
+                EXEC [$(schema)]._lock_instance @instance_id = @target, @visible_ms = @visible_ms, @is_alone = @is_alone OUTPUT;
+                -- One that has to be moved, and is shared: all are taken alone then, so that this starts again but once.
+                UPDATE @targets SET is_alone = COALESCE(@is_alone, 1) WHERE instance_id = @target OR @is_alone IS NULL;
+                SELECT @previous = @target, @target = NULL;
+                SELECT TOP (1) @target = t.instance_id FROM @targets AS t WHERE t.instance_id > @previous AND @is_alone IS NOT NULL ORDER BY t.instance_id;
             END;
-
-            IF @has_sessions = 1
+            IF @is_alone IS NOT NULL AND @has_sessions = 1
             BEGIN
                 EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
             END;
-            SET @locked = 1;
+            IF @is_alone IS NULL
+            BEGIN
+                ROLLBACK TRANSACTION;
+            END
+            ELSE
+            BEGIN
+                SET @locked = 1;
+            END;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0
@@ -159,9 +164,7 @@ BEGIN
     IF @orchestrator_items IS NOT NULL
     BEGIN
         -- A timer that is already due queues behind what is ready now.
-        UPDATE @targets
-        SET    first_visible_ms = @now_ms
-        WHERE  first_visible_ms < @now_ms;
+        UPDATE @targets SET first_visible_ms = @now_ms WHERE first_visible_ms < @now_ms;
 
         UPDATE l
         SET    l.lane = l.pinned_version,
@@ -169,7 +172,8 @@ BEGIN
         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         INNER JOIN @targets AS t
                ON  t.instance_id = l.instance_id
-        WHERE  l.lock_token IS NULL
+        WHERE  t.is_alone = 1
+          AND  l.lock_token IS NULL
           AND  l.not_before_ms > t.first_visible_ms;
     END;
 

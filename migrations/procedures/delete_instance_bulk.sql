@@ -14,7 +14,9 @@
 --
 -- Oldest first, in the order of the index: what is not deleted is not read, but for instances that were
 -- created before @completed_before_ms and completed after it. An instance whose status changes during
--- the search is met again under the other one, hence GROUP BY.
+-- the search is met again under the other one, hence GROUP BY. Of a list, the outer join has the server read an
+-- instance before its execution, as turns lock them; an inner one could be turned round. The largest BIGINT is cast, because the
+-- literal is NUMERIC, and the seek would not end at a bound of another type.
 CREATE OR ALTER PROCEDURE [$(schema)].delete_instance_bulk
     @instance_ids        NVARCHAR(MAX) = NULL,
     @completed_before_ms BIGINT = NULL,
@@ -83,7 +85,7 @@ BEGIN
                   AND  e.execution_id = i.current_execution_id
             WHERE  i.status = s.status
               AND  i.parent_instance_id IS NULL
-              AND  i.created_at_ms <= COALESCE(@completed_before_ms, 9223372036854775807)
+              AND  i.created_at_ms <= COALESCE(@completed_before_ms, CAST(9223372036854775807 AS BIGINT))
               AND  (@completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
             ORDER BY i.created_at_ms
         ) AS c
@@ -102,7 +104,7 @@ BEGIN
         FROM   @wanted AS w
         INNER JOIN [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
                ON  i.instance_id = w.instance_id
-        INNER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+        LEFT OUTER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
                ON  e.instance_id = i.instance_id
               AND  e.execution_id = i.current_execution_id
         WHERE  i.parent_instance_id IS NULL

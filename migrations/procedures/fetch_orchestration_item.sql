@@ -85,7 +85,7 @@ BEGIN
         INSERT INTO @heads (lane, is_busy)
         SELECT DISTINCT j.lane, 0
         FROM   OPENJSON(@lanes) WITH (lane BIGINT '$') AS j
-        WHERE  (j.lane = -1 OR j.lane BETWEEN COALESCE(@min_version, 0) AND COALESCE(@max_version, 9223372036854775807))
+        WHERE  (j.lane = -1 OR j.lane BETWEEN COALESCE(@min_version, 0) AND COALESCE(@max_version, CAST(9223372036854775807 AS BIGINT)))
           AND  NOT EXISTS (SELECT 1 FROM @heads AS h WHERE h.lane = j.lane);
 
         SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());

@@ -8,8 +8,8 @@
 -- have: see _read_history. What it has of an older execution does not count. An unknown instance has
 -- an empty history, and so has one that is being deleted, whatever is left of it.
 --
--- The custom status comes along once the instance has ended: whoever waits asks for it next, and it cannot
--- change any more.
+-- The custom status comes along once the instance has ended, to a caller that remembers: whoever waits asks for it
+-- next, and it cannot change any more.
 CREATE OR ALTER PROCEDURE [$(schema)].[read]
     @instance_id        NVARCHAR(4000),
     @known_execution_id BIGINT = NULL,
@@ -33,7 +33,7 @@ BEGIN
 
     IF @known_execution_id <> @execution_id
     BEGIN
-        SET @known_event_id = NULL;
+        SET @known_event_id = CASE WHEN @known_event_id IS NOT NULL THEN 0 END;
     END;
 
     EXEC [$(schema)]._read_history
@@ -41,7 +41,7 @@ BEGIN
         @known_first_turn = @known_first_turn, @known_event_id = @known_event_id,
         @known_last_turn = @known_last_turn, @is_hidden = @is_hidden;
 
-    IF @has_ended = 1
+    IF @has_ended = 1 AND @known_event_id IS NOT NULL
     BEGIN
         SELECT i.custom_status, i.custom_status_version
         FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)

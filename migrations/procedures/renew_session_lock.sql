@@ -11,7 +11,8 @@
 --
 -- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
 -- one by one. It is only an economy: it needs no transaction with the renewal, passes over lanes that
--- are locked, and does not fail the call, because the renewal is done by then.
+-- are locked, and does not fail the call, because the renewal is done by then. A session that was let go meanwhile is left
+-- out, whichever of its rows is read first: the lock on it is kept to the end of the statement, and release_sessions wants both.
 CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
     @owner_ids       NVARCHAR(MAX),
     @extend_ms       BIGINT,
@@ -87,7 +88,12 @@ BEGIN
                    WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             INNER JOIN @sessions AS v
                    ON  v.session_key = l.session_key
-            WHERE  l.not_before_ms < v.locked_until_ms;
+            WHERE  l.not_before_ms < v.locked_until_ms
+              AND  EXISTS (SELECT 1
+                           FROM   [$(schema)].sessions AS s
+                                  WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, REPEATABLEREAD)
+                           WHERE  s.session_key = v.session_key
+                             AND  s.locked_until_ms >= v.locked_until_ms);
         END TRY
         BEGIN CATCH
             -- The leases are renewed, and the next fetch that visits a lane corrects it.

@@ -115,14 +115,18 @@ BEGIN
                               ON  l.lane = v.lane
                              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
 
+        -- TOP (1) for each tag, where a mere EXISTS would leave it to the server to read all tags' items in one range.
         SELECT @work_tag = MIN(t.tag_key)
         FROM   @work_tags AS t
-        WHERE  EXISTS (SELECT 1
-                       FROM   [$(schema)].worker_queue AS q
-                              WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                       WHERE  q.session_key = N''
-                         AND  q.tag_key = t.tag_key
-                         AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms);
+        CROSS APPLY
+        (
+            SELECT TOP (1) q.work_id
+            FROM   [$(schema)].worker_queue AS q
+                   WITH (INDEX(ix_worker_queue_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  q.session_key = N''
+              AND  q.tag_key = t.tag_key
+              AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
+        ) AS c;
 
         IF @sessions = 1
         BEGIN

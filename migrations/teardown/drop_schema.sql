@@ -89,6 +89,7 @@ DROP PROCEDURE IF EXISTS [$(schema)].purge_orphan_messages;
 DROP PROCEDURE IF EXISTS [$(schema)].raise_event;
 DROP PROCEDURE IF EXISTS [$(schema)].[read];
 DROP PROCEDURE IF EXISTS [$(schema)].read_with_execution;
+DROP PROCEDURE IF EXISTS [$(schema)].release_sessions;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_orchestration_item_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_session_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_work_item_lock;

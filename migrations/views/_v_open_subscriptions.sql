@@ -5,6 +5,7 @@
 --
 -- The n-th subscription to a name is answered by the n-th event of that name, so one is open when
 -- fewer events than subscriptions up to it have been recorded. Cancelled ones do not count.
+-- Names are the same when they are written the same, whatever the database's collation says.
 CREATE OR ALTER VIEW [$(schema)]._v_open_subscriptions
 AS
 SELECT e.instance_id, e.execution_id, e.name, e.event_ms AS since_ms
@@ -12,10 +13,10 @@ FROM
 (
     SELECT h.instance_id, h.execution_id, v.kind, v.name, v.event_ms,
            SUM(CASE WHEN v.is_subscription = 1 THEN 1 ELSE 0 END)
-               OVER (PARTITION BY h.instance_id, h.execution_id, v.flavour, v.name ORDER BY h.event_id
+               OVER (PARTITION BY h.instance_id, h.execution_id, v.flavour, v.name COLLATE Latin1_General_100_BIN2 ORDER BY h.event_id
                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS asked,
            SUM(CASE WHEN v.is_subscription = 0 THEN 1 ELSE 0 END)
-               OVER (PARTITION BY h.instance_id, h.execution_id, v.flavour, v.name) AS answered,
+               OVER (PARTITION BY h.instance_id, h.execution_id, v.flavour, v.name COLLATE Latin1_General_100_BIN2) AS answered,
            v.is_subscription
     FROM   [$(schema)].instances AS i
     INNER JOIN [$(schema)].history AS h

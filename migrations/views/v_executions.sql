@@ -9,7 +9,7 @@ SELECT e.instance_id,
        e.status,
        CAST(CASE WHEN i.current_execution_id = e.execution_id THEN 1 ELSE 0 END AS BIT) AS is_current,
        CASE WHEN e.pinned_version >= 0
-                THEN CONCAT(e.pinned_version / 1000000000000, N'.', e.pinned_version / 1000000 % 1000000, N'.', e.pinned_version % 1000000) END AS duroxide_version,
+                THEN CONCAT(e.pinned_version / 1000000 / 1000000, N'.', e.pinned_version / 1000000 % 1000000, N'.', e.pinned_version % 1000000) END AS duroxide_version,
        e.event_count,
        DATEADD(MILLISECOND, CAST(e.started_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(e.started_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) AS started_at_utc,
        DATEADD(MILLISECOND, CAST(e.completed_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(e.completed_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) AS completed_at_utc,

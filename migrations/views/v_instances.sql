@@ -27,7 +27,7 @@ SELECT i.instance_id,
        i.parent_instance_id,
        i.current_execution_id,
        CASE WHEN e.pinned_version >= 0
-                THEN CONCAT(e.pinned_version / 1000000000000, N'.', e.pinned_version / 1000000 % 1000000, N'.', e.pinned_version % 1000000) END AS duroxide_version,
+                THEN CONCAT(e.pinned_version / 1000000 / 1000000, N'.', e.pinned_version / 1000000 % 1000000, N'.', e.pinned_version % 1000000) END AS duroxide_version,
        e.event_count,
        DATEADD(MILLISECOND, CAST(i.created_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(i.created_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) AS created_at_utc,
        DATEADD(MILLISECOND, CAST(i.updated_at_ms % 86400000 AS INT), DATEADD(DAY, CAST(i.updated_at_ms / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) AS updated_at_utc,

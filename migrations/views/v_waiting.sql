@@ -52,7 +52,7 @@ FROM
     SELECT l.instance_id, i.current_execution_id, CASE WHEN i.instance_id IS NULL THEN N'start' ELSE N'turn' END,
            i.orchestration_name, NULL,
            CASE WHEN l.pinned_version >= 0
-                THEN CONCAT(l.pinned_version / 1000000000000, N'.', l.pinned_version / 1000000 % 1000000, N'.', l.pinned_version % 1000000) END,
+                THEN CONCAT(l.pinned_version / 1000000 / 1000000, N'.', l.pinned_version / 1000000 % 1000000, N'.', l.pinned_version % 1000000) END,
            CASE WHEN l.lock_token IS NOT NULL AND l.not_before_ms > c.now_ms THEN N'running'
                 WHEN l.lock_token IS NOT NULL THEN N'lease_expired'
                 WHEN l.pinned_version >= 0 AND NOT EXISTS (SELECT 1

@@ -190,7 +190,10 @@ impl Dialer {
             .with_time(KEEPALIVE)
             .with_interval(KEEPALIVE / KEEPALIVE_PROBES)
             .with_retries(KEEPALIVE_PROBES);
-        socket2::SockRef::from(&tcp).set_tcp_keepalive(&keepalive)?;
+        // A system that does not know one of these has connections all the same.
+        if let Err(error) = socket2::SockRef::from(&tcp).set_tcp_keepalive(&keepalive) {
+            tracing::debug!(%error, "keepalive probes cannot be set");
+        }
         // Duplicating the handle keeps it non-blocking, as the runtime set it.
         let std_tcp = tcp.into_std()?;
         let socket = std_tcp.try_clone()?;

@@ -50,6 +50,10 @@ impl HistoryCache {
         self.process_id
     }
 
+    pub(crate) fn remembers(&self) -> bool {
+        self.process_id.is_some()
+    }
+
     pub(crate) fn get(&self, instance: &str) -> Option<Arc<History>> {
         self.lock().get(instance)
     }
@@ -100,7 +104,7 @@ impl HistoryCache {
 
     /// A client has read the end of `instance`, and will ask for its custom status.
     pub(crate) fn remember_ended(&self, instance: &str, status: Status) {
-        if self.process_id.is_some() {
+        if self.remembers() {
             self.ended.remember(instance, status);
         }
     }

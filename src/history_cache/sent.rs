@@ -10,9 +10,10 @@ use crate::codec;
 use crate::error::CallError;
 use crate::procedure::{Record, ResultSets};
 
-/// Two result sets: how far the history goes, and its events after some event.
+/// To a provider that remembers, two result sets: how far the history goes, and its events after some event. To
+/// another one the events alone.
 pub(crate) struct Sent {
-    /// `None`: the history has no events.
+    /// `None`: the history has no events, or nobody asked how far it goes.
     extent: Option<Extent>,
     after_event_id: u64,
     rows: Vec<Record>,
@@ -22,7 +23,7 @@ pub(crate) struct Sent {
 pub(crate) enum Whole {
     /// Proven to be what the database has; worth remembering.
     Proven(Arc<History>),
-    /// It changed while it was read, or is empty. As good as any read, but not to be remembered.
+    /// It changed while it was read, is empty, or nothing is remembered. As good as any read, but not to be remembered.
     Fleeting(Vec<Event>),
 }
 
@@ -37,8 +38,15 @@ impl Whole {
 }
 
 impl Sent {
-    /// Takes the next two result sets.
-    pub(crate) fn take(sets: &mut ResultSets) -> Result<Self, CallError> {
+    /// Takes the next two result sets, or the next one when nothing is remembered.
+    pub(crate) fn take(sets: &mut ResultSets, remembers: bool) -> Result<Self, CallError> {
+        if !remembers {
+            return Ok(Self {
+                extent: None,
+                after_event_id: 0,
+                rows: sets.next_set()?,
+            });
+        }
         let header = sets.row()?;
         let last_event_id = header.opt_count("last_event_id")?;
         let extent = match last_event_id {
@@ -86,7 +94,8 @@ impl Sent {
         claimed: Option<&Extent>,
     ) -> Result<Option<Whole>, CallError> {
         let Some(extent) = self.extent else {
-            return Ok(Some(Whole::Fleeting(Vec::new())));
+            let (events, _) = self.decode(0)?;
+            return Ok(Some(Whole::Fleeting(events)));
         };
         if self.after_event_id == 0 {
             let (events, bytes) = self.decode(0)?;

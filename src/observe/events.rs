@@ -216,7 +216,7 @@ pub(crate) fn lease_lost(
         instance_id,
         lock_token,
         error_number,
-        "lease lost; the work is fetched again"
+        "lease lost; its work was cancelled or is fetched again"
     );
 }
 

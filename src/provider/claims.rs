@@ -17,8 +17,10 @@ use tracing::Instrument as _;
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
 use super::overtime::{Caller, Pace};
+use super::session_owners::SessionOwners;
 use super::token::new_token;
 use super::under_way::{Ticket, UnderWay};
+use crate::codec;
 use crate::error::CallError;
 use crate::observe::{Tally, events};
 use crate::procedure::{Call, Database, ReadOn, Record, ResultSets};
@@ -29,6 +31,8 @@ use crate::wakeup::Wakeups;
 
 /// What is left of a lease that is not known here is taken for this much.
 const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
+/// How long an ack is repeated over an error that nobody expected, although somebody renews its lease.
+const UNEXPECTED: Duration = Duration::from_secs(120);
 /// How long a provider that is closed waits for its claims and leases to be given back.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -37,6 +41,7 @@ pub(crate) struct Claims {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
+    pub(super) session_owners: SessionOwners,
     floors: Floors,
     pub(super) pace: Pace,
     /// Fetches under way, and claims that are being given back.
@@ -101,6 +106,7 @@ impl Claims {
             database,
             wakeups,
             leases: Leases::default(),
+            session_owners: SessionOwners::default(),
             floors: Floors::default(),
             tasks: TaskTracker::new(),
             under_way: Arc::default(),
@@ -158,7 +164,7 @@ impl Claims {
                 self.pace.unanswered(queue);
             }
         })?;
-        self.pace.answered(queue, rest.asked_at().elapsed());
+        self.pace.answered(queue, rest.waited());
         let header = rest.row()?;
         note_orphans(queue, &header)?;
         self.floors.answered(queue, filter, &header)?;
@@ -205,6 +211,22 @@ impl Claims {
         }
     }
 
+    /// Ends the leases of sessions whose workers will not come back for them.
+    async fn release_sessions(&self) {
+        let owners = self.session_owners.take();
+        if owners.is_empty() {
+            return;
+        }
+        let released = async {
+            let call = Call::settle("release_sessions", Retry::settlement(UNKNOWN_LEASE))
+                .text("@owner_ids", codec::texts(&owners)?);
+            self.database.execute(&call).await
+        };
+        if let Err(error) = released.await {
+            tracing::debug!(%error, "sessions keep their leases");
+        }
+    }
+
     /// How an ack or an abandon of this token is repeated.
     pub(super) fn settlement(&self, token: &str) -> Retry {
         Retry::settlement(self.leases.left(token).unwrap_or(UNKNOWN_LEASE))
@@ -223,7 +245,7 @@ impl Claims {
         &self,
         queue: Queue,
         token: &str,
-        call: &Call<'_>,
+        call: Call<'_>,
     ) -> Result<(), CallError> {
         self.settle(token, call).await?;
         self.floors.returned(queue);
@@ -231,24 +253,34 @@ impl Claims {
     }
 
     /// Runs the call that settles a lease. A lease that is settled or lost is forgotten.
+    ///
+    /// The caller renews the lease meanwhile, and what is left of it is looked at again whenever the time of the call is
+    /// over. A full disk stops acks and not renewals, and whoever gave up then would have the caller throw
+    /// away the result of an activity, or write down that an orchestration has failed.
     pub(super) async fn settle(
         &self,
         token: &str,
-        call: &Call<'_>,
+        mut call: Call<'_>,
     ) -> Result<ResultSets, CallError> {
-        let result = self.database.execute(call).await;
-        match &result {
-            Ok(_) => self.leases.end(token),
-            Err(error) if !error.is_retryable() => {
-                self.note_loss(call, token, error);
-                self.leases.end(token);
+        let begun = Instant::now();
+        loop {
+            let error = match self.database.execute(&call).await {
+                Ok(answer) => {
+                    self.leases.end(token);
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            self.note_loss(&call, token, &error);
+            let left = self.leases.left(token).unwrap_or_default();
+            if !goes_on(&error, left, begun.elapsed()) {
+                return Err(error);
             }
-            Err(_) => {}
+            call = call.repeated(Retry::settlement(left));
         }
-        result
     }
 
-    /// Tells that the database no longer knows this provider as the holder of a lease.
+    /// Forgets a lease, and tells of it, when the database no longer knows this provider as its holder.
     fn note_loss(&self, call: &Call<'_>, token: &str, error: &CallError) {
         if let Some(number) = error.number()
             && says_lease_lost(number)
@@ -257,12 +289,14 @@ impl Claims {
             let instance_id = self.leases.instance_id(token);
             let instance_id = instance_id.as_deref();
             events::lease_lost(call.procedure(), schema, instance_id, token, number);
+            self.leases.end(token);
         }
     }
 
     /// Runs the call that extends a lease.
     pub(super) async fn renew(
         &self,
+        queue: Queue,
         token: &str,
         extend_for: Duration,
         call: &Call<'_>,
@@ -270,7 +304,8 @@ impl Claims {
         let answer = self.database.execute(call).await;
         let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
         // Counted from the attempt that was answered: the server extended the lease then or later.
-        self.leases.extend(token, answer.asked_at(), extend_for);
+        self.leases
+            .extend(token, queue, answer.asked_at(), extend_for);
         Ok(())
     }
 
@@ -285,10 +320,17 @@ impl Claims {
                 .iter()
                 .map(|(queue, token)| self.give_back(*queue, token));
             futures_util::future::join_all(held).await;
+            self.release_sessions().await;
             self.tasks.wait().await;
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }
+}
+
+/// Whether a call that has failed for so long is made again under a lease of which this much is left.
+fn goes_on(error: &CallError, left: Duration, tried_for: Duration) -> bool {
+    let is_expected = error.doubtful_number().is_none();
+    error.is_retryable() && !left.is_zero() && (is_expected || tried_for < UNEXPECTED)
 }
 
 /// Logs messages that a fetch dropped because their instance was never started.
@@ -323,6 +365,22 @@ fn ready_in(millis: i64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn acks_go_on_under_a_lease_that_is_renewed_unless_nobody_expected_the_error() {
+        let hour = Duration::from_secs(3600);
+        let full = CallError::server(1105, 17, "no space").of_settling();
+        let denied = CallError::server(229, 14, "denied").of_settling();
+        let lost = CallError::server(51_003, 16, "lost").of_settling();
+        let silence = CallError::Timeout { after: hour };
+        for error in [&full, &silence] {
+            assert!(goes_on(error, hour, hour), "{error}");
+            assert!(!goes_on(error, Duration::ZERO, Duration::ZERO), "{error}");
+        }
+        assert!(goes_on(&denied, hour, UNEXPECTED / 2));
+        assert!(!goes_on(&denied, hour, UNEXPECTED));
+        assert!(!goes_on(&lost, hour, Duration::ZERO));
+    }
 
     #[test]
     fn work_that_became_ready_meanwhile_is_no_mistake() {

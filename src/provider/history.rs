@@ -37,7 +37,7 @@ pub(crate) async fn read(
         let call = lane("read", Retry::harmless())
             .text("@instance_id", instance)
             .opt_int("@known_execution_id", execution_id);
-        claim(call, known)
+        claim(provider, call, known)
     });
     Ok(whole.await?.events())
 }
@@ -73,18 +73,17 @@ async fn read_execution<'a>(
         let call = lane("read_with_execution", Retry::harmless())
             .text("@instance_id", instance)
             .int("@execution_id", id);
-        claim(call, known)
+        claim(provider, call, known)
     });
     Ok(whole.await?.events())
 }
 
-/// Says what the caller has.
-fn claim<'a>(call: Call<'a>, known: Option<&Extent>) -> Call<'a> {
+/// Says what the caller has: nothing yet, or nothing ever, is said as well.
+fn claim<'a>(provider: &MssqlProvider, call: Call<'a>, known: Option<&Extent>) -> Call<'a> {
+    let known_event_id = known.map_or(0, |known| known.last_event_id.cast_signed());
+    let remembers = provider.histories.remembers();
     call.opt_guid("@known_first_turn", known.map(|known| known.first_turn))
-        .opt_int(
-            "@known_event_id",
-            known.map(|known| known.last_event_id.cast_signed()),
-        )
+        .opt_int("@known_event_id", remembers.then_some(known_event_id))
         .opt_guid("@known_last_turn", known.map(|known| known.last_turn))
 }
 
@@ -98,7 +97,7 @@ async fn ask<'a>(
     loop {
         let claimed = known.as_ref().map(|known| known.extent());
         let mut sets = provider.database.execute(&call(claimed)).await?;
-        let sent = Sent::take(&mut sets)?;
+        let sent = Sent::take(&mut sets, provider.histories.remembers())?;
         // The custom status of an instance that has ended comes behind its history.
         if sets.rows() > 0 {
             let status = kv::status(&sets.row()?)?;

@@ -69,11 +69,25 @@ impl Leases {
         leases.insert(token.to_owned(), held);
     }
 
-    /// A lease was extended by a request of that moment.
-    pub(crate) fn extend(&self, token: &str, asked_at: Instant, length: Duration) {
-        if let Some(held) = self.lock().get_mut(token) {
-            held.ends_at = held.ends_at.max(later(asked_at, length));
-            held.in_doubt_until = None;
+    /// A lease was extended by a request of that moment. It may have been taken for ended, and forgotten, while
+    /// the answer was on its way.
+    pub(crate) fn extend(&self, token: &str, queue: Queue, asked_at: Instant, length: Duration) {
+        let ends_at = later(asked_at, length);
+        let mut leases = self.lock();
+        match leases.get_mut(token) {
+            Some(held) => {
+                held.ends_at = held.ends_at.max(ends_at);
+                held.in_doubt_until = None;
+            }
+            None => {
+                let held = Held {
+                    queue,
+                    instance_id: String::new(),
+                    ends_at,
+                    in_doubt_until: None,
+                };
+                leases.insert(token.to_owned(), held);
+            }
         }
     }
 
@@ -143,14 +157,27 @@ mod tests {
         assert_eq!(leases.left("a"), Some(4 * SECOND));
         let asked_at = Instant::now();
         tokio::time::advance(SECOND).await;
-        leases.extend("a", asked_at, 10 * SECOND);
+        leases.extend("a", Queue::Work, asked_at, 10 * SECOND);
         assert_eq!(leases.left("a"), Some(9 * SECOND));
-        leases.extend("a", asked_at, SECOND);
+        leases.extend("a", Queue::Work, asked_at, SECOND);
         assert_eq!(leases.left("a"), Some(9 * SECOND), "never shorter");
         tokio::time::advance(20 * SECOND).await;
         assert_eq!(leases.left("a"), Some(Duration::ZERO));
         leases.end("a");
         assert_eq!(leases.left("a"), None);
+    }
+
+    /// A renewal may be answered after the end of the lease as it was known.
+    #[tokio::test(start_paused = true)]
+    async fn lease_that_was_taken_for_ended_is_known_again_when_it_was_extended() {
+        let leases = Leases::default();
+        leases.begin("a", Queue::Work, "order", Instant::now(), SECOND);
+        let asked_at = Instant::now();
+        tokio::time::advance(2 * SECOND).await;
+        leases.begin("b", Queue::Work, "", Instant::now(), SECOND);
+        assert_eq!(leases.left("a"), None, "forgotten");
+        leases.extend("a", Queue::Work, asked_at, 10 * SECOND);
+        assert_eq!(leases.left("a"), Some(8 * SECOND));
     }
 
     /// Other fetches forget leases that are over, but not what is in doubt.
@@ -165,7 +192,7 @@ mod tests {
         leases.begin("b", Queue::Work, "", Instant::now(), SECOND);
         assert!(leases.is_in_doubt("a") && leases.is_in_doubt("forgotten"));
         assert_eq!(leases.left("a"), Some(Duration::ZERO));
-        leases.extend("a", Instant::now(), SECOND);
+        leases.extend("a", Queue::Work, Instant::now(), SECOND);
         assert!(!leases.is_in_doubt("a"), "the server has answered");
         assert_eq!(leases.take_all().len(), 3);
         leases.doubt("a");

@@ -13,6 +13,7 @@ mod orchestration;
 mod outage;
 mod overtime;
 mod polling;
+mod session_owners;
 mod sessions;
 mod startup;
 mod token;

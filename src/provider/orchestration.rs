@@ -119,7 +119,7 @@ async fn decode_item(
             Err(error) => note(error),
         }
     }
-    let sent = Sent::take(sets)?;
+    let sent = Sent::take(sets, provider.histories.remembers())?;
     let mut history = match whole_history(provider, &instance, execution_id, &sent).await {
         Ok(history) => history,
         Err(error @ CallError::Data(_)) => {
@@ -271,17 +271,17 @@ pub(super) async fn ack(
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
-    let mut answer = provider.claims.settle(lock_token, &call).await?;
+    let mut answer = provider.claims.settle(lock_token, call).await?;
     turn_history::remember(
         provider,
         lock_token,
         turn.execution_id,
         &history,
         &mut answer,
-    )?;
+    );
     announce(provider, lock_token, turn);
-    // Whoever was woken goes first: the caller has a history to drop and a round of its own to finish.
-    tokio::task::yield_now().await;
+    // The caller has a history to drop and a round of its own to finish.
+    provider.wakeups.go_first().await;
     Ok(())
 }
 
@@ -320,7 +320,7 @@ pub(super) async fn abandon(
     }
     provider
         .claims
-        .abandon(Queue::Orchestrations, lock_token, &call)
+        .abandon(Queue::Orchestrations, lock_token, call)
         .await?;
     provider.wakeups.turn_abandoned(lock_token, delay);
     Ok(())
@@ -337,7 +337,10 @@ pub(super) async fn renew(
     )
     .text("@lock_token", token)
     .millis("@extend_ms", extend_for);
-    provider.claims.renew(token, extend_for, &call).await?;
+    let claims = &provider.claims;
+    claims
+        .renew(Queue::Orchestrations, token, extend_for, &call)
+        .await?;
     provider.wakeups.turn_renewed(token, extend_for);
     Ok(())
 }

@@ -21,6 +21,8 @@ use crate::time::after;
 
 /// Which part of the connections may be read on at the same time.
 const SHARE: u32 = 5;
+/// How often the time of a fetch is doubled that nobody answers: to 48 seconds, more than any command may take by default.
+const DOUBLINGS: u32 = 4;
 /// How long a server counts as slow after an answer that took long.
 const SLOW_FOR: Duration = Duration::from_secs(60);
 
@@ -34,9 +36,10 @@ pub(super) struct Pace {
 /// What is known of the answers to the fetches of one queue.
 #[derive(Default)]
 struct Speed {
-    /// A fetch was not answered in time, and none has been answered quickly since.
-    is_in_doubt: bool,
-    slow_until: Option<Instant>,
+    /// How many fetches in a row were not answered in time; none has been answered quickly since.
+    in_doubt: u32,
+    /// The slowest answer of late, and until when it counts.
+    slow: Option<(Duration, Instant)>,
 }
 
 impl Pace {
@@ -58,29 +61,35 @@ impl Pace {
 
     /// How the next fetch is made. After one that was not answered in time, and while the server is slow,
     /// the connection is made to prove itself, and the answer is waited for: otherwise a server that needs a
-    /// little longer would never deliver anything.
+    /// little longer would never deliver anything. Not for as long as any command may take at once: the connection
+    /// may die after it has proved itself, and the caller would be deaf for all that time.
     pub(super) fn fetch(&self, queue: Queue) -> Retry {
         let speed = self.speed(queue);
-        let is_slow = speed.slow_until.is_some_and(|until| Instant::now() < until);
-        if is_slow || speed.is_in_doubt {
-            Retry::slow_fetch()
-        } else {
-            Retry::fetch()
+        let slow = speed.slow.filter(|(_, until)| Instant::now() < *until);
+        if slow.is_none() && speed.in_doubt == 0 {
+            return Retry::fetch();
         }
+        let doubled = FIRST_ANSWER * 2_u32.pow(speed.in_doubt.min(DOUBLINGS));
+        let slow = slow.map_or(Duration::ZERO, |(waited, _)| waited.saturating_mul(2));
+        Retry::slow_fetch(doubled.max(slow))
     }
 
     /// A fetch was not answered in time.
     pub(super) fn unanswered(&self, queue: Queue) {
-        self.speed(queue).is_in_doubt = true;
+        let mut speed = self.speed(queue);
+        speed.in_doubt = speed.in_doubt.saturating_add(1);
     }
 
-    /// A fetch was answered after so long.
-    pub(super) fn answered(&self, queue: Queue, took: Duration) {
+    /// The answer to a fetch began after so long.
+    pub(super) fn answered(&self, queue: Queue, waited: Duration) {
         let mut speed = self.speed(queue);
-        if took < FIRST_ANSWER {
-            speed.is_in_doubt = false;
+        if waited < FIRST_ANSWER {
+            speed.in_doubt = 0;
         } else {
-            speed.slow_until = Some(after(SLOW_FOR));
+            let now = Instant::now();
+            let slowest = speed.slow.filter(|(_, until)| now < *until);
+            let slowest = slowest.map_or(waited, |(slowest, _)| slowest.max(waited));
+            speed.slow = Some((slowest, after(SLOW_FOR)));
         }
     }
 }
@@ -130,8 +139,11 @@ mod tests {
     async fn slow_server_is_waited_for_until_it_has_been_quick_for_a_while() {
         let pace = Pace::new(20);
         assert_eq!(pace.fetch(Queue::Work), Retry::fetch());
-        pace.unanswered(Queue::Work);
-        assert_eq!(pace.fetch(Queue::Work), Retry::slow_fetch());
+        for seconds in [6, 12, 24, 48, 48] {
+            pace.unanswered(Queue::Work);
+            let limit = Duration::from_secs(seconds);
+            assert_eq!(pace.fetch(Queue::Work), Retry::slow_fetch(limit));
+        }
         assert_eq!(pace.fetch(Queue::Orchestrations), Retry::fetch());
         pace.answered(Queue::Work, Duration::ZERO);
         assert_eq!(
@@ -141,8 +153,9 @@ mod tests {
         );
         pace.unanswered(Queue::Work);
         pace.answered(Queue::Work, SLOWLY);
+        pace.answered(Queue::Work, FIRST_ANSWER);
         pace.answered(Queue::Work, Duration::ZERO);
-        assert_eq!(pace.fetch(Queue::Work), Retry::slow_fetch());
+        assert_eq!(pace.fetch(Queue::Work), Retry::slow_fetch(SLOWLY * 2));
         tokio::time::advance(SLOW_FOR).await;
         assert_eq!(pace.fetch(Queue::Work), Retry::fetch());
     }

@@ -17,6 +17,9 @@ pub(super) async fn renew(
     if owner_ids.is_empty() {
         return Ok(0);
     }
+    for owner_id in owner_ids {
+        provider.claims.session_owners.named(owner_id, extend_for);
+    }
     // When the leases began is not known here. The runtime renews them some time before they end.
     let call = Call::settle("renew_session_lock", Retry::renewal(extend_for / 4))
         .text("@owner_ids", codec::texts(owner_ids)?)

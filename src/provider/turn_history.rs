@@ -8,7 +8,22 @@ use crate::procedure::ResultSets;
 
 /// Remembers the events that the turn wrote, as the database would return them. `answer` says how far
 /// the history went before; a provider that remembers nothing is not told.
+///
+/// The turn is committed: an answer that cannot be read costs the next turn some bytes, and nobody must hear that
+/// it failed.
 pub(super) fn remember(
+    provider: &MssqlProvider,
+    lock_token: &str,
+    execution_id: u64,
+    rows: &[HistoryRow],
+    answer: &mut ResultSets,
+) {
+    if let Err(error) = try_remember(provider, lock_token, execution_id, rows, answer) {
+        tracing::warn!(%error, "what a turn wrote is not remembered");
+    }
+}
+
+fn try_remember(
     provider: &MssqlProvider,
     lock_token: &str,
     execution_id: u64,
@@ -21,7 +36,7 @@ pub(super) fn remember(
     let Some((_, instance)) = lock_token.split_once(':') else {
         return Ok(());
     };
-    if provider.histories.process_id().is_none() {
+    if !provider.histories.remembers() {
         return Ok(());
     }
     let answer = answer.row()?;

@@ -97,6 +97,8 @@ impl<'a> Query<'a> {
             .opt_text("@tags", self.tags.clone())
             .opt_guid("@process_id", provider.histories.process_id());
         if let Some(session) = self.session {
+            let owners = &provider.claims.session_owners;
+            owners.named(&session.owner_id, session.lock_timeout);
             call = call
                 .text("@session_owner", session.owner_id.clone())
                 .millis("@session_timeout_ms", session.lock_timeout);
@@ -140,11 +142,11 @@ fn expect_read(
     sets: &mut ResultSets,
 ) -> Result<(), CallError> {
     let histories = &provider.histories;
-    if histories.process_id().is_none() {
+    if !histories.remembers() {
         histories.expect_read(instance, None);
         return Ok(());
     }
-    let sent = Sent::take(sets)?;
+    let sent = Sent::take(sets, true)?;
     // An event that cannot be read is an error of the read that follows.
     if let Ok(Some(Whole::Proven(history))) = sent.complete(histories.get(instance).as_ref(), None)
     {
@@ -201,11 +203,10 @@ pub(super) async fn ack(
             .text("@kind", message.kind())
             .text("@payload", message.payload.as_str());
     }
-    provider.claims.settle(token, &call).await?;
+    provider.claims.settle(token, call).await?;
     if let Some(message) = &message {
         provider.wakeups.orchestration_ready(&message.instance);
-        // Whoever was woken goes first.
-        tokio::task::yield_now().await;
+        provider.wakeups.go_first().await;
     }
     Ok(())
 }
@@ -231,7 +232,7 @@ pub(super) async fn renew(
     let call = Call::settle("renew_work_item_lock", claims.renewal(token, extend_for))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);
-    let renewed = claims.renew(token, extend_for, &call).await;
+    let renewed = claims.renew(Queue::Work, token, extend_for, &call).await;
     renewed.inspect_err(|error| {
         if !error.number().is_some_and(says_lease_lost) {
             claims.leases.doubt(token);
@@ -251,5 +252,5 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.claims.abandon(Queue::Work, token, &call).await
+    provider.claims.abandon(Queue::Work, token, call).await
 }

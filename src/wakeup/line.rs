@@ -262,6 +262,11 @@ impl<I: Interest> Line<I> {
         }
     }
 
+    /// Whether some fetch waits here, or was woken and has not gone on yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.lock().groups.iter().any(|group| group.waiting > 0)
+    }
+
     /// Ends the waits of all fetches with such an interest, as if their time were over.
     pub(crate) fn end_waits(&self, with: impl Fn(&I) -> bool) {
         let groups = &mut self.lock().groups;

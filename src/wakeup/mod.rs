@@ -231,6 +231,13 @@ impl Wakeups {
         }
     }
 
+    /// Lets whoever was woken go before the caller.
+    pub(crate) async fn go_first(&self) {
+        if self.orchestrations.is_awaited() || self.workers.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Only the session's owner can take the item, if it has one, and nobody here knows.
     fn work_ready(&self, work: WorkerWork) {
         if work.is_in_session {

@@ -106,6 +106,39 @@ async fn ack_without_a_result_after_a_renewal_in_doubt_gives_the_activity_back()
     assert_eq!(turn.messages.len(), 1);
 }
 
+/// A database without space refuses acks, and goes on renewing leases. An ack that gave up meanwhile would have the
+/// runtime throw the result away, or write down that the orchestration has failed.
+#[tokio::test]
+async fn ack_goes_on_for_as_long_as_its_lease_is_renewed() {
+    let setup = setup().await;
+    let provider = &setup.provider;
+    create(provider, "order").await;
+    let lease = Duration::from_secs(2);
+    let token = setup.work(lease).await;
+    let full = Fault::Error(1105, 17);
+    // As many attempts as take longer than the lease lasts by itself, or an ack by itself goes on.
+    for _ in 0..16 {
+        setup.proxy.spoil("ack_work_item", full);
+    }
+    let renewals = async {
+        loop {
+            tokio::time::sleep(lease / 4).await;
+            let renewed = provider.renew_work_item_lock(&token, lease).await;
+            renewed.expect("renewals succeed");
+        }
+    };
+    let begun = Instant::now();
+    tokio::select! {
+        biased;
+        acked = provider.ack_work_item(&token, Some(completed("order", 2, "x"))) => acked.unwrap(),
+        () = renewals => {}
+    }
+    assert!(begun.elapsed() > Duration::from_secs(3), "{begun:?}");
+    assert_eq!(setup.proxy.calls("ack_work_item"), 17);
+    let (turn, _, _) = fetch(provider).await.expect("the result is there");
+    assert_eq!(turn.messages.len(), 1);
+}
+
 /// An answer that comes after the caller was told to try again: what it claimed is given back, long
 /// before its lease ends, and the attempt does not count.
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use duroxide::providers::Provider;
+use duroxide::providers::{ExecutionMetadata, Provider, WorkItem};
 use mssql_embedded::Server;
 
 use crate::support::database::{TestSchema, own_server};
@@ -241,6 +241,82 @@ async fn completions_for_one_instance_share_flushes() {
             ack.await.unwrap();
         }
         let (item, ..) = fetch(&provider).await.expect("the completions are ready");
+        assert_eq!(item.messages.len() as u64, COMPLETIONS);
+    }
+}
+
+/// The same for sub-orchestrations of one parent, whose last turns send to it.
+#[tokio::test]
+async fn children_of_one_parent_share_flushes() {
+    for (in_a_turn, snapshot_reads) in [(false, false), (true, false), (false, true), (true, true)]
+    {
+        let builder = Server::builder().read_committed_snapshot(snapshot_reads);
+        let server = builder.start().expect("the embedded server starts");
+        let schema = TestSchema::at(server.connection_string());
+        let builder = schema.builder().pool_max(24).wait_for_work(false);
+        let provider = builder.build().await.expect("the provider starts");
+        create(&provider, "order").await;
+        let mut held = Vec::new();
+        for id in 0..COMPLETIONS {
+            let child = start(&format!("order::{id}"));
+            provider
+                .enqueue_for_orchestrator(child, None)
+                .await
+                .unwrap();
+            let (_, token, _) = fetch(&provider).await.expect("the child");
+            held.push((id + 2, token));
+        }
+        let mut turn = None;
+        if in_a_turn {
+            let message = start("order");
+            provider
+                .enqueue_for_orchestrator(message, None)
+                .await
+                .unwrap();
+            turn = fetch(&provider).await;
+        }
+        server
+            .controls()
+            .set_commit_latency(Duration::from_millis(20));
+        let before = server.controls().flushes();
+        let acks = held.iter().map(|(id, token)| {
+            let done = WorkItem::SubOrchCompleted {
+                parent_instance: "order".into(),
+                parent_execution_id: 1,
+                parent_id: *id,
+                result: String::new(),
+            };
+            let metadata = ExecutionMetadata {
+                status: Some("Completed".into()),
+                ..metadata()
+            };
+            provider.ack_orchestration_item(token, 1, vec![], vec![], vec![done], metadata, vec![])
+        });
+        for ack in futures_util::future::join_all(acks).await {
+            ack.expect("the child has ended");
+        }
+        let flushes = server.controls().flushes() - before;
+        server.controls().set_commit_latency(Duration::ZERO);
+        println!(
+            "{COMPLETIONS} children, in a turn: {in_a_turn}, snapshot reads: {snapshot_reads}: {flushes} flushes"
+        );
+        assert!(flushes * 3 <= COMPLETIONS, "{flushes} flushes");
+
+        if let Some((_, token, _)) = turn {
+            let ack = provider.ack_orchestration_item(
+                &token,
+                1,
+                vec![],
+                vec![],
+                vec![],
+                metadata(),
+                vec![],
+            );
+            ack.await.unwrap();
+        }
+        let (item, ..) = fetch(&provider)
+            .await
+            .expect("the children's ends are ready");
         assert_eq!(item.messages.len() as u64, COMPLETIONS);
     }
 }

@@ -1,7 +1,9 @@
 //! Connections that break and servers that are busy: the caller learns the truth, and the state
 //! is exactly as before the call or exactly as after it.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use duroxide::Client;
@@ -9,9 +11,12 @@ use duroxide::OrchestrationContext;
 use duroxide::providers::{Provider, TagFilter, WorkItem};
 use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide::runtime::{OrchestrationStatus, Runtime, RuntimeOptions};
+use duroxide_sql::MssqlProvider;
 use mssql_embedded::SqlError;
 
-use crate::support::database::{TestSchema, own_server};
+use crate::support::database::{
+    SnapshotReads, TestSchema, in_both_settings, own_server, own_server_with,
+};
 use crate::support::items::{
     LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
 };
@@ -238,64 +243,132 @@ async fn event_survives_logins_that_are_refused_for_a_moment() {
     assert_eq!(turn.messages.len(), 1);
 }
 
-/// A thousand fetches, renewals, reads and acks dropped at as many moments: the next call is right
-/// and prompt, although the leases are long.
-#[tokio::test]
-async fn dropped_calls_do_not_disturb_the_next_ones() {
-    let server = own_server();
+/// How many calls are dropped in each setting: a thousand in all.
+const DROPPED: usize = 500;
+/// Far less than the leases: a claim that is not given back is missed.
+const PROMPT: Duration = Duration::from_secs(20);
+
+in_both_settings! {
+    dropped_calls_do_not_disturb_the_next_ones,
+}
+
+/// Drops calls before their end.
+struct Dropper {
+    random: Random,
+    dropped: usize,
+}
+
+impl Dropper {
+    /// Begins a call, and drops it at a random moment, or when it has been waited for so many times. Its
+    /// answer, if that came first.
+    async fn drop<F: Future>(&mut self, call: F) -> Option<F::Output> {
+        let mut call = std::pin::pin!(call);
+        let answer = if self.random.below(2) == 0 {
+            let moment = Duration::from_micros(self.random.below(3_000));
+            tokio::time::timeout(moment, call).await.ok()
+        } else {
+            let mut waits = self.random.below(4);
+            let limited = std::future::poll_fn(|context| match call.as_mut().poll(context) {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                Poll::Pending if waits == 0 => Poll::Ready(None),
+                Poll::Pending => {
+                    waits -= 1;
+                    Poll::Pending
+                }
+            });
+            limited.await
+        };
+        self.dropped += usize::from(answer.is_none());
+        answer
+    }
+}
+
+/// Fetches, renewals, reads and acks of both queues, dropped at as many moments: the next call is right
+/// and prompt, although the leases are long and nobody closes anything.
+async fn dropped_calls_do_not_disturb_the_next_ones(reads: SnapshotReads) {
+    let server = own_server_with(reads);
     let schema = TestSchema::at(server.connection_string());
     let provider = schema.provider().await;
-    let mut random = Random::new(0x2545_F491_4F6C_DD1D);
-    let mut acked = 0;
-    for n in 0..250 {
-        let instance = format!("order-{n}");
-        provider
-            .enqueue_for_orchestrator(start(&instance), None)
-            .await
-            .unwrap();
-        let mut moment = || Duration::from_micros(random.below(3_000));
-        // Whether it was dropped before, during or after the claim, the item must come back.
-        let fetched = provider.fetch_orchestration_item(LEASE, Duration::ZERO, None);
-        drop(tokio::time::timeout(moment(), fetched).await.ok());
-        drop(tokio::time::timeout(moment(), provider.read(&instance)).await);
-        assert!(provider.read(&instance).await.unwrap().is_empty());
-        provider.close().await;
-        let (item, token, attempts) = fetch(&provider).await.expect("given back");
-        assert_eq!((item.instance, attempts), (instance.clone(), 1));
-        let renewal = provider.renew_orchestration_item_lock(&token, LEASE);
-        drop(tokio::time::timeout(moment(), renewal).await);
-        // Sending a large request takes several steps, so it can be dropped between them.
-        let input = "x".repeat(random.below(400_000) as usize);
-        let history = || vec![started(&instance, &input)];
-        let ack = || {
-            provider.ack_orchestration_item(
-                &token,
-                1,
-                history(),
-                vec![],
-                vec![],
-                metadata(),
-                vec![],
-            )
-        };
-        let moment = Duration::from_micros(random.below(3_000));
-        drop(tokio::time::timeout(moment, ack()).await);
-        // The dropped ack may still be on its way in the server; the lease decides between both.
-        let again = ack().await;
-        acked += u32::from(again.is_err());
-        assert_eq!(
-            provider.read(&instance).await.unwrap().len(),
-            1,
-            "{again:?}"
-        );
-        assert!(fetch(&provider).await.is_none());
+    let seed = 0x2545_F491_4F6C_DD1D + u64::from(reads == SnapshotReads::On);
+    let (random, dropped) = (Random::new(seed), 0);
+    let mut dropper = Dropper { random, dropped };
+    let mut rounds = 0;
+    while dropper.dropped < DROPPED {
+        rounds += 1;
+        let instance = format!("order-{rounds}");
+        drop_turn(&provider, &mut dropper, &instance).await;
+        drop_work(&provider, &mut dropper, &instance).await;
     }
-    println!("{acked} of 250 dropped acks had been committed");
+    println!("{reads:?}: {DROPPED} calls were dropped in {rounds} rounds");
     wait::until("no transaction is open", || async {
         let open = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type <> N'DATABASE';";
         schema.number(open).await == 0
     })
     .await;
+}
+
+/// Something so large that sending it takes several steps, so that it can be dropped between them.
+fn large(dropper: &mut Dropper) -> String {
+    "x".repeat(dropper.random.below(400_000) as usize)
+}
+
+/// The first turn of an instance, which schedules an activity.
+async fn drop_turn(provider: &MssqlProvider, dropper: &mut Dropper, instance: &str) {
+    let sent = provider.enqueue_for_orchestrator(start(instance), None);
+    sent.await.unwrap();
+    // Whether it was dropped before, during or after the claim, the item must come back.
+    let fetched = provider.fetch_orchestration_item(LEASE, Duration::ZERO, None);
+    if let Some(fetched) = dropper.drop(fetched).await {
+        let (_, token, _) = fetched.unwrap().expect("the message is ready");
+        let returned = provider.abandon_orchestration_item(&token, None, true);
+        returned.await.unwrap();
+    }
+    dropper.drop(provider.read(instance)).await;
+    assert!(provider.read(instance).await.unwrap().is_empty());
+    let fetched = provider.fetch_orchestration_item(LEASE, PROMPT, None).await;
+    let (item, token, attempts) = fetched.unwrap().expect("given back");
+    assert_eq!((item.instance.as_str(), attempts), (instance, 1));
+    let renewal = provider.renew_orchestration_item_lock(&token, LEASE);
+    dropper.drop(renewal).await;
+    let input = large(dropper);
+    let ack = || {
+        let (history, work) = (vec![started(instance, &input)], activity(instance, 2, ""));
+        provider.ack_orchestration_item(&token, 1, history, vec![work], vec![], metadata(), vec![])
+    };
+    dropper.drop(ack()).await;
+    // The dropped ack may still be on its way in the server; the lease decides between both.
+    let again = ack().await;
+    let history = provider.read(instance).await.unwrap();
+    assert_eq!(history.len(), 1, "{again:?}");
+    assert!(fetch(provider).await.is_none());
+}
+
+/// The activity of an instance, and the turn that its completion starts.
+async fn drop_work(provider: &MssqlProvider, dropper: &mut Dropper, instance: &str) {
+    let tags = TagFilter::default();
+    let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, None, &tags);
+    if let Some(fetched) = dropper.drop(fetched).await {
+        let (_, token, _) = fetched.unwrap().expect("the activity is ready");
+        let returned = provider.abandon_work_item(&token, None, true);
+        returned.await.unwrap();
+    }
+    let reading = provider.read_with_execution(instance, 1);
+    dropper.drop(reading).await;
+    let fetched = provider.fetch_work_item(LEASE, PROMPT, None, &tags).await;
+    let (item, token, attempts) = fetched.unwrap().expect("given back");
+    assert_eq!((item, attempts), (activity(instance, 2, ""), 1));
+    let renewal = provider.renew_work_item_lock(&token, LEASE);
+    dropper.drop(renewal).await;
+    let done = completed(instance, 2, &large(dropper));
+    let ack = || provider.ack_work_item(&token, Some(done.clone()));
+    dropper.drop(ack()).await;
+    let again = ack().await;
+    assert!(fetch_work(provider).await.is_none());
+    let (item, token, _) = fetch(provider).await.expect("the completion");
+    assert_eq!(item.messages, [done], "{again:?}");
+    let ack =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+    ack.await.unwrap();
 }
 
 /// A workflow finishes although every tenth request loses its connection.

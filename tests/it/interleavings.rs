@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use duroxide::providers::Provider;
 
-use crate::support::database::{SnapshotReads, TestSchema, connect, own_server};
+use crate::support::database::{BOTH, TestSchema, connect, own_server};
 use crate::support::items::{
     LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
 };
-
-const BOTH: [SnapshotReads; 2] = [SnapshotReads::Off, SnapshotReads::On];
 
 /// Forty fetchers at ten instances: each instance goes to one of them, and none is overlooked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

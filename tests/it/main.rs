@@ -30,6 +30,7 @@ mod scripts;
 mod secrets;
 mod shutdown;
 mod silence;
+mod slow_commits;
 mod startup;
 mod startup_errors;
 mod statements;

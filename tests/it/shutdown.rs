@@ -9,7 +9,7 @@ use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{Client, OrchestrationContext};
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::{TestSchema, own_server};
+use crate::support::database::{SnapshotReads, TestSchema, in_both_settings, own_server_with};
 use crate::support::items::{LEASE, activity, create, fetch, fetch_work, start};
 use crate::support::proxy::Proxy;
 use crate::support::random::Random;
@@ -22,10 +22,17 @@ async fn leases(schema: &TestSchema) -> i64 {
     schema.number(sql).await
 }
 
-/// How many shutdowns to try for each delay of the network; more with `SHUTDOWNS`.
+/// How many shutdowns to try for each delay of the network, half of them in each setting; more with
+/// `SHUTDOWNS`.
 fn shutdowns() -> u32 {
     let wanted = std::env::var("SHUTDOWNS").ok();
     wanted.map_or(8, |text| text.parse().expect("SHUTDOWNS is a number"))
+}
+
+in_both_settings! {
+    busy_runtime_leaves_no_lease_behind,
+    dropped_fetch_gives_its_claim_back,
+    closed_provider_gives_its_leases_back,
 }
 
 fn fan_out() -> OrchestrationRegistry {
@@ -44,14 +51,13 @@ fn fan_out() -> OrchestrationRegistry {
 }
 
 /// A busy runtime is shut down at random moments: no lease is left behind.
-#[tokio::test]
-async fn busy_runtime_leaves_no_lease_behind() {
-    let schema = TestSchema::new();
+async fn busy_runtime_leaves_no_lease_behind(reads: SnapshotReads) {
+    let schema = TestSchema::on(reads);
     let proxy = Proxy::start(schema.url()).await;
     let mut random = Random::new(0x2545_F491_4F6C_DD1D);
     for round_trip in [Duration::ZERO, Duration::from_millis(10)] {
         proxy.delay(round_trip);
-        for n in 0..shutdowns() {
+        for n in 0..shutdowns() / 2 {
             let builder = MssqlProvider::builder(proxy.url(schema.url()));
             let builder = builder.schema(schema.name().as_str());
             let store = Arc::new(builder.build().await.unwrap());
@@ -82,9 +88,8 @@ async fn busy_runtime_leaves_no_lease_behind() {
 
 /// A fetch that is dropped while its answer is on its way, or has just arrived, gives its claim
 /// back with the attempt undone.
-#[tokio::test]
-async fn dropped_fetch_gives_its_claim_back() {
-    let server = own_server();
+async fn dropped_fetch_gives_its_claim_back(reads: SnapshotReads) {
+    let server = own_server_with(reads);
     let schema = TestSchema::at(server.connection_string());
     let provider = Arc::new(schema.provider().await);
     create(&*provider, "order").await;
@@ -125,9 +130,8 @@ async fn dropped_fetch_gives_its_claim_back() {
 }
 
 /// A provider that is closed gives back what its owner had fetched and not settled.
-#[tokio::test]
-async fn closed_provider_gives_its_leases_back() {
-    let schema = TestSchema::new();
+async fn closed_provider_gives_its_leases_back(reads: SnapshotReads) {
+    let schema = TestSchema::on(reads);
     let provider = schema.provider().await;
     create(&provider, "order").await;
     provider

@@ -11,7 +11,7 @@ use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{ActivityContext, Client, OrchestrationContext};
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::TestSchema;
+use crate::support::database::{SnapshotReads, TestSchema, in_both_settings};
 use crate::support::items::{activity, completed, create, fetch, metadata, start, started};
 use crate::support::proxy::{Fault, Proxy};
 use crate::support::runtime::{PATIENCE, echo_activities};
@@ -20,6 +20,19 @@ use crate::support::wait;
 const SILENCE: [Fault; 2] = [Fault::SilentBefore, Fault::SilentAfter];
 /// Far below the 30 s that a command may take.
 const LEASE: Duration = Duration::from_secs(6);
+
+in_both_settings! {
+    renewals_survive_a_silent_connection,
+    acks_survive_a_silent_connection,
+    reads_and_fetches_do_not_wait_for_a_silent_connection,
+    read_trusts_no_connection_that_fell_silent_after_it_was_heard,
+    starts_and_cancellations_survive_a_silent_connection,
+    event_does_not_wait_for_a_connection_that_died_in_its_sleep,
+    event_of_unknown_outcome_is_not_repeated,
+    runtime_works_again_soon_after_all_its_connections_fell_silent,
+    long_activity_survives_a_silent_connection_at_any_of_its_calls,
+    connections_that_do_not_open_leave_a_place_for_renewals,
+}
 
 /// Whether the environment asks for activities of a minute with the lease of production, ten times
 /// each: `LONG_ACTIVITIES=1`.
@@ -33,8 +46,8 @@ struct Setup {
     schema: TestSchema,
 }
 
-async fn setup(pool_max: u32) -> Setup {
-    let schema = TestSchema::new();
+async fn setup(reads: SnapshotReads, pool_max: u32) -> Setup {
+    let schema = TestSchema::on(reads);
     let proxy = Proxy::start(schema.url()).await;
     let builder = MssqlProvider::builder(proxy.url(schema.url()))
         .schema(schema.name().as_str())
@@ -71,10 +84,9 @@ impl Setup {
 }
 
 /// A renewal that meets a silent connection takes another before the lease is over.
-#[tokio::test]
-async fn renewals_survive_a_silent_connection() {
+async fn renewals_survive_a_silent_connection(reads: SnapshotReads) {
     for fault in SILENCE {
-        let setup = setup(8).await;
+        let setup = setup(reads, 8).await;
         let token = setup.turn().await;
         setup.proxy.spoil("renew_orchestration_item_lock", fault);
         let provider = &setup.provider;
@@ -89,11 +101,10 @@ async fn renewals_survive_a_silent_connection() {
 
 /// An ack that meets a silent connection is repeated on another while the lease lasts. If it was
 /// done all the same, the caller hears that the lease is gone, and it was done once.
-#[tokio::test]
-async fn acks_survive_a_silent_connection() {
+async fn acks_survive_a_silent_connection(reads: SnapshotReads) {
     for fault in SILENCE {
         let is_done = fault == Fault::SilentAfter;
-        let setup = setup(8).await;
+        let setup = setup(reads, 8).await;
         let provider = &setup.provider;
         let token = setup.turn().await;
         setup.proxy.spoil("ack_orchestration_item", fault);
@@ -116,9 +127,8 @@ async fn acks_survive_a_silent_connection() {
 }
 
 /// Reads take another connection as well, and a fetch lets its caller try again.
-#[tokio::test]
-async fn reads_and_fetches_do_not_wait_for_a_silent_connection() {
-    let setup = setup(8).await;
+async fn reads_and_fetches_do_not_wait_for_a_silent_connection(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
     let provider = &setup.provider;
     create(&**provider, "order").await;
     let begun = Instant::now();
@@ -135,9 +145,8 @@ async fn reads_and_fetches_do_not_wait_for_a_silent_connection() {
 
 /// A read that has met with silence once trusts no connection for what it said before: all may have
 /// fallen silent since. It asks for a sign of life, and opens another.
-#[tokio::test]
-async fn read_trusts_no_connection_that_fell_silent_after_it_was_heard() {
-    let setup = setup(8).await;
+async fn read_trusts_no_connection_that_fell_silent_after_it_was_heard(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
     let provider = &setup.provider;
     create(&**provider, "order").await;
     setup.proxy.spoil("read", Fault::SilentBefore);
@@ -156,10 +165,9 @@ async fn read_trusts_no_connection_that_fell_silent_after_it_was_heard() {
 
 /// The start of an instance, and its cancellation, may arrive twice without harm, so that they are sent
 /// again when a connection says nothing. What was started runs once.
-#[tokio::test]
-async fn starts_and_cancellations_survive_a_silent_connection() {
+async fn starts_and_cancellations_survive_a_silent_connection(reads: SnapshotReads) {
     for fault in SILENCE {
-        let setup = setup(8).await;
+        let setup = setup(reads, 8).await;
         let provider = &setup.provider;
         let runs = Arc::new(AtomicUsize::new(0));
         let counter = runs.clone();
@@ -206,9 +214,8 @@ fn event(data: &str) -> WorkItem {
 
 /// An event is sent once. So that it does not wait for a connection that died while nobody used it, one
 /// that has been quiet for a while is asked for a sign of life first.
-#[tokio::test]
-async fn event_does_not_wait_for_a_connection_that_died_in_its_sleep() {
-    let setup = setup(8).await;
+async fn event_does_not_wait_for_a_connection_that_died_in_its_sleep(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
     let provider = &setup.provider;
     create(&**provider, "order").await;
     setup.proxy.silence_all();
@@ -226,10 +233,9 @@ async fn event_does_not_wait_for_a_connection_that_died_in_its_sleep() {
 }
 
 /// An event whose outcome nobody knows is not sent again: the caller hears of it, and decides.
-#[tokio::test]
-async fn event_of_unknown_outcome_is_not_repeated() {
+async fn event_of_unknown_outcome_is_not_repeated(reads: SnapshotReads) {
     for fault in SILENCE {
-        let setup = setup(8).await;
+        let setup = setup(reads, 8).await;
         let limited = MssqlProvider::builder(setup.proxy.url(setup.schema.url()))
             .schema(setup.schema.name().as_str())
             .command_timeout(Duration::from_secs(2))
@@ -244,11 +250,17 @@ async fn event_of_unknown_outcome_is_not_repeated() {
     }
 }
 
+/// How long the runtime may be deaf after all its connections fell silent, from the next call on.
+const DEAF: Duration = Duration::from_secs(5);
+/// A busy machine adds to what is measured and takes nothing from it, so the quickest of several rounds
+/// counts, and this limit holds for each.
+const DEAF_ROUNDS: usize = 4;
+const DEAF_AT_MOST: Duration = Duration::from_secs(20);
+
 /// The connections of the pool all die without a word, as behind a firewall that forgot them. The
 /// runtime gives them up and opens new ones.
-#[tokio::test]
-async fn runtime_works_again_soon_after_all_its_connections_fell_silent() {
-    let setup = setup(8).await;
+async fn runtime_works_again_soon_after_all_its_connections_fell_silent(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
     let orchestrations = OrchestrationRegistry::builder()
         .register(
             "One",
@@ -263,21 +275,30 @@ async fn runtime_works_again_soon_after_all_its_connections_fell_silent() {
     let client = Client::new(Arc::new(setup.schema.provider().await));
     client.start_orchestration("a", "One", "x").await.unwrap();
     client.wait_for_orchestration("a", PATIENCE).await.unwrap();
-    setup.proxy.silence_all();
-    let begun = Instant::now();
-    client.start_orchestration("b", "One", "x").await.unwrap();
-    client.wait_for_orchestration("b", PATIENCE).await.unwrap();
-    let deaf = begun.elapsed();
-    println!("the runtime worked again after {deaf:?}");
-    // Less than five on a machine that has nothing else to do.
-    assert!(deaf < Duration::from_secs(12), "{deaf:?}");
+    let mut quickest = Duration::MAX;
+    for round in 0..DEAF_ROUNDS {
+        setup.proxy.silence_all();
+        let begun = Instant::now();
+        let instance = format!("b-{round}");
+        let started = client.start_orchestration(&instance, "One", "x").await;
+        started.unwrap();
+        let ended = client.wait_for_orchestration(&instance, PATIENCE).await;
+        ended.unwrap();
+        let deaf = begun.elapsed();
+        println!("{reads:?}: the runtime worked again after {deaf:?}");
+        assert!(deaf < DEAF_AT_MOST, "{deaf:?}");
+        quickest = quickest.min(deaf);
+        if quickest < DEAF {
+            break;
+        }
+    }
+    assert!(quickest < DEAF, "{quickest:?} at best");
     runtime.shutdown(None).await;
 }
 
 /// An activity that lasts for several leases is run once, whichever of its calls meets a silent
 /// connection.
-#[tokio::test]
-async fn long_activity_survives_a_silent_connection_at_any_of_its_calls() {
+async fn long_activity_survives_a_silent_connection_at_any_of_its_calls(reads: SnapshotReads) {
     let calls = [
         "fetch_work_item",
         "read",
@@ -289,7 +310,7 @@ async fn long_activity_survives_a_silent_connection_at_any_of_its_calls() {
     for _ in 0..if is_long() { 10 } else { 1 } {
         let cases = calls
             .iter()
-            .flat_map(|call| SILENCE.map(|fault| tokio::spawn(long_activity(call, fault))));
+            .flat_map(|call| SILENCE.map(|fault| tokio::spawn(long_activity(reads, call, fault))));
         for case in cases.collect::<Vec<_>>() {
             case.await.unwrap();
             count += 1;
@@ -298,8 +319,8 @@ async fn long_activity_survives_a_silent_connection_at_any_of_its_calls() {
     println!("{count} activities survived");
 }
 
-async fn long_activity(call: &'static str, fault: Fault) {
-    let setup = setup(8).await;
+async fn long_activity(reads: SnapshotReads, call: &'static str, fault: Fault) {
+    let setup = setup(reads, 8).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let (counter, proxy) = (runs.clone(), setup.proxy.clone());
     let activities = ActivityRegistry::builder()
@@ -353,9 +374,8 @@ async fn long_activity(call: &'static str, fault: Fault) {
 
 /// Callers that wait for connections to be opened keep nobody's renewal waiting, though the pool has
 /// no idle connection left.
-#[tokio::test]
-async fn connections_that_do_not_open_leave_a_place_for_renewals() {
-    let setup = setup(4).await;
+async fn connections_that_do_not_open_leave_a_place_for_renewals(reads: SnapshotReads) {
+    let setup = setup(reads, 4).await;
     let token = setup.turn().await;
     setup.proxy.silence_all();
     setup.proxy.mute_new(true);

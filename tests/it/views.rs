@@ -105,7 +105,7 @@ const STATES: &str = "SELECT CONCAT(instance_id, N' ', status, N' ', state, N' '
     ORDER BY instance_id;";
 
 const REASONS: &str = "SELECT CONCAT(instance_id, N' ', waits_for, N' ', COALESCE(name, N'-'), N' ', \
-    reason) COLLATE DATABASE_DEFAULT FROM [$(schema)].v_waiting ORDER BY instance_id, waits_for;";
+    reason) COLLATE DATABASE_DEFAULT FROM [$(schema)].v_waiting ORDER BY instance_id, waits_for, name;";
 
 async fn on_own_server() -> (Server, TestSchema, MssqlProvider) {
     let server = own_server();
@@ -207,12 +207,16 @@ async fn every_reason_for_waiting_is_named() {
     unsupported.major += 9;
     let pinned = Turn {
         metadata: ExecutionMetadata {
-            pinned_duroxide_version: Some(unsupported),
+            pinned_duroxide_version: Some(unsupported.clone()),
             ..ExecutionMetadata::default()
         },
         ..Turn::default()
     };
     begin(&provider, "d-pinned", pinned).await;
+    let pinned = format!(
+        "{}.{}.{}",
+        unsupported.major, unsupported.minor, unsupported.patch
+    );
 
     let subscribed = |id, name: &str| {
         event(
@@ -227,9 +231,11 @@ async fn every_reason_for_waiting_is_named() {
     };
     let waits = Turn {
         events: vec![
-            subscribed(2, "Approval"),
+            // Another name, whatever the database's collation says.
+            subscribed(2, "approval"),
             subscribed(3, "Payment"),
-            event("e-event", 4, answered),
+            subscribed(4, "Approval"),
+            event("e-event", 5, answered),
         ],
         ..Turn::default()
     };
@@ -284,12 +290,19 @@ async fn every_reason_for_waiting_is_named() {
             "b-tagged activity Charge tag_without_worker",
             "c-held activity Charge running",
             "d-pinned turn Orchestration version_without_runtime",
+            "e-event event approval not_raised",
             "e-event event Payment not_raised",
             "f-timer timer - delayed",
             "g-parent child g-parent::child child_running",
             "h-orphan start CancelInstance never_started",
         ]
     );
+    for view in ["v_instances", "v_executions", "v_waiting"] {
+        let version = format!(
+            "SELECT duroxide_version FROM [$(schema)].{view} WHERE instance_id = N'd-pinned';"
+        );
+        assert_eq!(lines(&schema, &version).await, [pinned.as_str()], "{view}");
+    }
     server.controls().advance(LEASE + Duration::from_secs(1));
     let later = lines(&schema, REASONS).await;
     assert!(

@@ -181,7 +181,8 @@ impl Caller {
         let messages = sets[1].iter();
         let messages =
             messages.map(|row| row.get::<&str, _>("payload").expect("a payload").to_owned());
-        let last = sets[3].last().map(|row| {
+        // Before the last set, with a header in front of it or not.
+        let last = sets[sets.len() - 2].last().map(|row| {
             let ended = row.get::<&str, _>("payload") == Some("end");
             (row.get::<i64, _>("event_id").expect("an id"), ended)
         });
@@ -388,6 +389,9 @@ impl Caller {
     async fn keep_sessions(&mut self) {
         self.call(r#"renew_session_lock @owner_ids = N'["w0","w1","w2"]', @extend_ms = 60000, @idle_timeout_ms = 60000"#).await;
         self.call("cleanup_orphaned_sessions").await;
+        let owner = self.dice.roll(8);
+        self.call(&format!(r#"release_sessions @owner_ids = N'["w{owner}"]'"#))
+            .await;
     }
 
     async fn remove(&mut self) {
@@ -445,6 +449,7 @@ impl Caller {
             "purge_orphan_messages @older_than_ms = 0".to_owned(),
             "prune_executions_bulk @keep_last = 1".to_owned(),
             format!("[read] @instance_id = N'{instance}'"),
+            format!("[read] @instance_id = N'{instance}', @known_event_id = 0"),
         ] {
             self.call(&text).await;
         }

@@ -47,6 +47,7 @@ pub(super) fn others() -> Vec<Case> {
         "get_queue_depths @max_age_ms = 0",
         "get_system_metrics @max_age_ms = 0",
         "read_with_execution @instance_id = N'i', @execution_id = 1",
+        "read_with_execution @instance_id = N'i', @execution_id = 1, @known_event_id = 0",
         "wait_for_work @wait_ms = 1, @orchestrations = 1, @any_tag = 1, @sessions = 1, @session_owners = N'[\"w1\"]'",
         "purge_instances @older_than_days = 0",
         "purge_orphan_messages @older_than_ms = 0",
@@ -91,6 +92,10 @@ pub(super) fn others() -> Vec<Case> {
             "get_kv_value @instance_id = N'i', @kv_key = N'k'".to_owned(),
         ),
         case(ended(), "[read] @instance_id = N'i'".to_owned()),
+        case(
+            ended(),
+            "[read] @instance_id = N'i', @known_event_id = 0".to_owned(),
+        ),
         case(
             ended(),
             "delete_instance_bulk @instance_ids = N'[\"i\"]'".to_owned(),

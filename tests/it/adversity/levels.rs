@@ -7,7 +7,7 @@ use crate::support::session::Session;
 use crate::support::setting::Setting;
 
 /// What readers ask. The numbers for metrics are taken as they come, whoever asks.
-pub(super) const QUESTIONS: [&str; 14] = [
+pub(super) const QUESTIONS: [&str; 15] = [
     "get_custom_status @instance_id = N'i', @last_seen_version = 0",
     "get_execution_info @instance_id = N'i', @execution_id = 1",
     "get_instance_info @instance_id = N'i'",
@@ -22,6 +22,7 @@ pub(super) const QUESTIONS: [&str; 14] = [
     "list_instances",
     "list_instances_by_status @status = N'Running'",
     "[read] @instance_id = N'i'",
+    "[read] @instance_id = N'i', @known_event_id = 0",
 ];
 
 /// A transaction that changes every table, and may yet be undone.

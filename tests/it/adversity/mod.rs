@@ -25,5 +25,6 @@ mod runner;
 mod runner_work;
 mod sequences;
 mod settings;
+mod statements;
 mod stepper;
 mod steps;

@@ -133,11 +133,22 @@ fn claimed_anew(([_, fetch], tables): &End) -> bool {
         && *tables == ["session [s] w2 leased", "work i 2 [s] 1 bb later"]
 }
 
+/// A worker waits but a moment for somebody who has its session and the lanes of it; the next fetch finds the item.
+fn left_for_the_next_fetch(([_, fetch], tables): &End) -> bool {
+    fetch[0].starts_with("found=false")
+        && *tables
+            == [
+                "session [s]  over",
+                "work i 1 [s] 1 aa later",
+                "work i 2 [s] 0 free ready",
+            ]
+}
+
 fn pairs() -> Vec<Pair> {
     let turn = || vec![post("i", "m1"), fetch("aa")];
     let leased = |session| vec![enqueue_work(1, session), fetch_work("aa", "w1")];
     let settle = || {
-        call("_settle_session_lane @session_key = N'[s]', @tag_key = N'', @wait_ms = -1, @is_settled = 0".to_owned())
+        call("_settle_session_lane @session_key = N'[s]', @tag_key = N'', @wait_ms = -1, @is_settled = 0, @settled_ms = 0".to_owned())
     };
     let ended = || {
         let end = ack("aa", "i", ", @status = N'Completed'");
@@ -153,6 +164,7 @@ fn pairs() -> Vec<Pair> {
     let work_ack = || {
         call("ack_work_item @lock_token = N'$(work)', @instance_id = N'i', @kind = N'ActivityCompleted', @payload = N'c1'".to_owned())
     };
+    let release = || call("release_sessions @owner_ids = N'[\"w1\"]'".to_owned());
     let abandon_work = || call("abandon_work_item @lock_token = N'$(work)'".to_owned());
     let abandon = || {
         call(format!(
@@ -258,6 +270,13 @@ fn pairs() -> Vec<Pair> {
         pair("session renewal/claim of one owner", [leased(Some("s")), vec![enqueue_work(2, Some("s"))]].concat(),
             call("renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 60000, @idle_timeout_ms = 600000".to_owned()),
             call(fetch_work("bb", "w1"))),
+        Pair { also: left_for_the_next_fetch, ..pair("session release/claim of one owner", [leased(Some("s")), vec![enqueue_work(2, Some("s"))]].concat(), release(), call(fetch_work("bb", "w1"))) },
+        Pair { also: left_for_the_next_fetch, ..pair("session release/claim of another", [leased(Some("s")), vec![enqueue_work(2, Some("s"))]].concat(), release(), call(fetch_work("bb", "w2"))) },
+        pair("session release/enqueue", leased(Some("s")), release(), call(enqueue_work(2, Some("s")))),
+        pair("session release/abandon", leased(Some("s")), release(), abandon_work()),
+        pair("session release/settle", leased(Some("s")), release(), settle()),
+        pair("session release/renewal", leased(Some("s")), release(),
+            call("renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 60000, @idle_timeout_ms = 600000".to_owned())),
         pair("work fetch/fetch", vec![enqueue_work(1, None)], call(fetch_work("aa", "w1")), call(fetch_work("bb", "w2"))),
         pair("worker ack/takeover", leased(None), work_ack(), late(fetch_work("bb", "w2"))),
         pair("worker ack/abandon", leased(Some("s")), work_ack(), abandon_work()),

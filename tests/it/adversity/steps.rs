@@ -350,6 +350,12 @@ async fn histories(bench: &mut Bench) {
     assert_eq!(guid(head, "after_turn"), Some(token("a2")));
     let all = [1, 2, 3, 4, 5];
     let sets = call(bench, "[read] @instance_id = N'i'").await;
+    assert_eq!(
+        events(&sets, 0),
+        all,
+        "alone, for one who remembers nothing"
+    );
+    let sets = call(bench, "[read] @instance_id = N'i', @known_event_id = 0").await;
     assert_eq!(events(&sets, 1), all);
     let head = &sets[0][0];
     assert_eq!(head.get::<i64, _>("execution_id"), Some(2));

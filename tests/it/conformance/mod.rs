@@ -1,6 +1,6 @@
 //! duroxide's own provider validation suite: one named test for each of its functions, with
-//! snapshot reads off and on, once more as a login with nothing but the runtime role, and a check
-//! that none is forgotten.
+//! snapshot reads off and on, once more in both as a login with nothing but the runtime role, and a
+//! check that none is forgotten.
 
 mod collations;
 mod coverage;
@@ -13,37 +13,41 @@ use duroxide::provider_validation as validation;
 use crate::support::database::{SnapshotReads, TestSchema};
 use factory::Factory;
 
-/// Makes a test of each function that takes a factory, for both settings of snapshot reads and for
-/// the runtime role, which has Azure's setting.
+/// Makes a test of each function that takes a factory, with factories of one kind.
+macro_rules! of_factory {
+    ($kind:ident: $factory:expr; $($module:ident { $($name:ident,)* })*) => {
+        mod $kind {
+            $(mod $module {
+                use super::super::*;
+
+                $(#[tokio::test]
+                async fn $name() {
+                    let factory = $factory;
+                    validation::$module::$name(&factory).await;
+                })*
+            })*
+        }
+    };
+}
+
+/// The same for both settings of snapshot reads, and for the runtime role in both.
 macro_rules! conformance {
     ($($module:ident { $($name:ident,)* })*) => {
-        mod snapshot_reads_off {
-            $(mod $module {
-                $(#[tokio::test]
-                async fn $name() {
-                    let factory = super::super::Factory::new(super::super::SnapshotReads::Off);
-                    super::super::validation::$module::$name(&factory).await;
-                })*
-            })*
+        of_factory! {
+            snapshot_reads_off: Factory::new(SnapshotReads::Off);
+            $($module { $($name,)* })*
         }
-        mod snapshot_reads_on {
-            $(mod $module {
-                $(#[tokio::test]
-                async fn $name() {
-                    let factory = super::super::Factory::new(super::super::SnapshotReads::On);
-                    super::super::validation::$module::$name(&factory).await;
-                })*
-            })*
+        of_factory! {
+            snapshot_reads_on: Factory::new(SnapshotReads::On);
+            $($module { $($name,)* })*
         }
-        mod runtime_role {
-            $(mod $module {
-                $(#[tokio::test]
-                async fn $name() {
-                    let factory =
-                        super::super::Factory::of_the_runtime_role(super::super::SnapshotReads::On);
-                    super::super::validation::$module::$name(&factory).await;
-                })*
-            })*
+        of_factory! {
+            runtime_role_snapshot_reads_off: Factory::of_the_runtime_role(SnapshotReads::Off);
+            $($module { $($name,)* })*
+        }
+        of_factory! {
+            runtime_role_snapshot_reads_on: Factory::of_the_runtime_role(SnapshotReads::On);
+            $($module { $($name,)* })*
         }
         /// What the macro covers.
         const COVERED: &[&str] =
@@ -383,7 +387,8 @@ macro_rules! by_hand {
 by_hand! {
     Factory::new(SnapshotReads::Off) => by_hand_with_snapshot_reads_off;
     Factory::new(SnapshotReads::On) => by_hand_with_snapshot_reads_on;
-    Factory::of_the_runtime_role(SnapshotReads::On) => by_hand_in_the_runtime_role;
+    Factory::of_the_runtime_role(SnapshotReads::Off) => by_hand_in_the_runtime_role_with_snapshot_reads_off;
+    Factory::of_the_runtime_role(SnapshotReads::On) => by_hand_in_the_runtime_role_with_snapshot_reads_on;
 }
 
 /// Short polling can be chosen, and then the tests for it apply.

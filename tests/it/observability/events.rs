@@ -259,7 +259,12 @@ async fn lost_lease_is_told() {
             provider.ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![]);
         ack.await.expect_err("the lease is lost");
     };
-    let lost = told(&trace, "lease lost; the work is fetched again", lose).await;
+    let lost = told(
+        &trace,
+        "lease lost; its work was cancelled or is fetched again",
+        lose,
+    )
+    .await;
     assert_eq!(lost.level, tracing::Level::WARN);
     assert_eq!(lost.get("instance_id"), Some("order"));
     assert_eq!(lost.get("error_number"), Some("51003"));

@@ -12,6 +12,7 @@ mod identifiers;
 mod invariants;
 mod moving;
 mod purging;
+mod release_sessions;
 mod sessions;
 mod transactions;
 mod wait_for_work;

@@ -7,11 +7,13 @@ use super::session::Session;
 /// Each query counts the rows that break the rule in front of it.
 pub const RULES: [(&str, &str); 6] = [
     (
-        "an instance has a row that knows of its earliest message, or of the one that can start it",
+        // What was freed lies no more than a second back, however old its messages are.
+        "an instance has a row that is ready, or knows of its earliest message, or of the one that can start it",
         "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
          LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id
          WHERE l.instance_id IS NULL
             OR (l.lock_token IS NULL AND l.not_before_ms > q.visible_at_ms
+                AND l.not_before_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
                 AND (q.kind = N'StartOrchestration'
                      OR EXISTS (SELECT 1 FROM [$(schema)].instances AS i WHERE i.instance_id = q.instance_id)));",
     ),

@@ -17,6 +17,28 @@ pub enum SnapshotReads {
     On,
 }
 
+/// Both settings, for tests that go through them.
+pub const BOTH: [SnapshotReads; 2] = [SnapshotReads::Off, SnapshotReads::On];
+
+/// Makes a test of each function that takes a setting, for both of them.
+macro_rules! in_both_settings {
+    ($($name:ident,)*) => {
+        mod snapshot_reads_off {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(crate::support::database::SnapshotReads::Off).await;
+            })*
+        }
+        mod snapshot_reads_on {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(crate::support::database::SnapshotReads::On).await;
+            })*
+        }
+    };
+}
+pub(crate) use in_both_settings;
+
 /// A server whose database has the wanted setting. A server in `DATABASE_URL` is used as it is.
 pub fn connection_string(reads: SnapshotReads) -> String {
     static OFF: OnceLock<Server> = OnceLock::new();
@@ -48,7 +70,12 @@ pub fn adversary() -> Option<u64> {
 
 /// A server of the test's own, whose controls disturb nobody else.
 pub fn own_server() -> Server {
-    start(false)
+    own_server_with(SnapshotReads::Off)
+}
+
+/// The same with the wanted setting.
+pub fn own_server_with(reads: SnapshotReads) -> Server {
+    start(reads == SnapshotReads::On)
 }
 
 fn start(read_committed_snapshot: bool) -> Server {

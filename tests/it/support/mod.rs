@@ -6,6 +6,7 @@ pub mod dice;
 pub mod items;
 pub mod log;
 pub mod login;
+pub mod moments;
 pub mod mutants;
 pub mod proxied;
 pub mod proxy;

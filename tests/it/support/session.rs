@@ -28,6 +28,16 @@ impl Session {
         stream.into_results().await.map_err(number)
     }
 
+    /// Runs a batch on a connection that may be lost; an error is the server's number, if it still said one.
+    pub async fn attempt(&mut self, text: &str) -> Result<Vec<Vec<Row>>, Option<u32>> {
+        let text = text.replace("[$(schema)]", &self.schema.quoted());
+        let answer = match self.client.simple_query(text).await {
+            Ok(stream) => stream.into_results().await,
+            Err(error) => Err(error),
+        };
+        answer.map_err(|error| error.code())
+    }
+
     /// How many rows each statement of a batch says it has touched; an error is the server's number.
     pub async fn counts(&mut self, text: &str) -> Result<Vec<u64>, u32> {
         let text = text.replace("[$(schema)]", &self.schema.quoted());

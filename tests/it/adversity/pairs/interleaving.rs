@@ -153,11 +153,8 @@ async fn interleave(setting: Setting) {
             }
         }
         // They take many steps, most of them alike.
-        let rarity = if pair.name.ends_with("in batches") {
-            5
-        } else {
-            1
-        };
+        let is_long = pair.name.ends_with("in batches") || pair.name.starts_with("session release");
+        let rarity = if is_long { 5 } else { 1 };
         let orders = orders(steps, rarity, &mut dice);
         for order in &orders {
             let end = bench.run(&pair, order).await;

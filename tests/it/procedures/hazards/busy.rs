@@ -72,6 +72,63 @@ async fn locked_lane_of_a_session_holds_up_no_other_work() {
     }
 }
 
+/// A session and a tag may together be longer than a clustered key.
+#[tokio::test]
+async fn locked_lane_with_the_longest_key_is_stepped_over() {
+    let bench = Bench::new().await;
+    let (session, tag) = ("s".repeat(398), "t".repeat(256));
+    let held = enqueue(&session).replace(
+        r#""payload":"x""#,
+        &format!(r#""tag":"{tag}","payload":"x""#),
+    );
+    bench.exec(&held).await;
+    let fetch = |owner: &str| fetch_work(owner) + &format!(r#", @tags = N'["{tag}"]'"#);
+    assert!(found(&bench.exec(&fetch("owner")).await));
+    bench
+        .schema
+        .sql("UPDATE [$(schema)].session_lanes SET not_before_ms = 0;")
+        .await;
+    bench
+        .exec(&enqueue("").replace(r#""session_id":"","#, ""))
+        .await;
+    let mut holder = bench.session().await;
+    holder
+        .run("BEGIN TRANSACTION; SELECT l.not_before_ms FROM [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), UPDLOCK);")
+        .await
+        .expect("the lane is locked");
+    assert!(found(&at_once(bench.exec(&fetch("worker"))).await));
+    holder.run("ROLLBACK;").await.unwrap();
+}
+
+/// The item of a lane comes back while the lane is corrected, and lies further back than the lane did: it is found
+/// in the same call.
+#[tokio::test]
+async fn item_that_comes_back_while_its_lane_is_corrected_is_found() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let work = token(&bench.exec(&fetch_work("owner")).await);
+    bench
+        .schema
+        .sql("UPDATE [$(schema)].sessions SET locked_until_ms = 0;")
+        .await;
+    bench
+        .schema
+        .sql(&format!(
+            "UPDATE [$(schema)].session_lanes SET not_before_ms = {NOW_MS};"
+        ))
+        .await;
+    bench.controls.advance(Duration::from_millis(5));
+    let pause = bench
+        .controls
+        .pause(Trigger::statement().of("_settle_session_lane"));
+    let worker = bench.spawn(&fetch_work("worker")).await;
+    pause.paused().await;
+    let back = format!("abandon_work_item @lock_token = N'{work}'");
+    bench.exec(&back).await;
+    pause.release();
+    assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
+}
+
 /// A lane that was left out is looked at once more before a worker hears that there is nothing.
 #[tokio::test]
 async fn lane_that_was_left_out_is_looked_at_again() {

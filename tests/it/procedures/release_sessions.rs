@@ -1,0 +1,99 @@
+//! Sessions of workers that do not come back are let go; those of others keep their leases.
+
+use std::time::Duration;
+
+use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
+use duroxide_sql::MssqlProvider;
+
+use crate::support::database::TestSchema;
+use crate::support::items::LEASE;
+
+fn item(id: u64, session: &str, tag: Option<&str>) -> WorkItem {
+    WorkItem::ActivityExecute {
+        instance: "order".into(),
+        execution_id: 1,
+        id,
+        name: "Activity".into(),
+        input: "{}".into(),
+        session_id: Some(session.to_owned()),
+        tag: tag.map(str::to_owned),
+    }
+}
+
+async fn take(provider: &MssqlProvider, owner: &str, tag: Option<&str>) -> Option<(u64, u32)> {
+    let session = SessionFetchConfig {
+        owner_id: owner.into(),
+        lock_timeout: LEASE,
+    };
+    let filter = tag.map_or_else(TagFilter::default, |tag| TagFilter::tags([tag]));
+    let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, Some(&session), &filter);
+    let fetched = fetched.await.expect("fetch_work_item");
+    fetched.map(|(item, _, attempts)| match item {
+        WorkItem::ActivityExecute { id, .. } => (id, attempts),
+        other => panic!("not an activity: {other:?}"),
+    })
+}
+
+/// What a closed process had of a session goes on elsewhere at once: the item that it was at, and those that wait,
+/// whatever their tags.
+#[tokio::test]
+async fn sessions_of_a_closed_process_are_free_at_once() {
+    let schema = TestSchema::new();
+    let (first, second) = (schema.provider().await, schema.provider().await);
+    let runtime = format!("work-0-{}", &uuid::Uuid::new_v4().simple().to_string()[..4]);
+    for (id, tag) in [(1, None), (2, None), (3, Some("gpu"))] {
+        second.enqueue_for_worker(item(id, "s", tag)).await.unwrap();
+    }
+    assert_eq!(take(&first, &runtime, None).await, Some((1, 1)));
+    assert_eq!(
+        take(&second, "work-0-next", None).await,
+        None,
+        "it is taken"
+    );
+    first.close().await;
+    assert_eq!(
+        take(&second, "work-0-next", Some("gpu")).await,
+        Some((3, 1))
+    );
+    assert_eq!(take(&second, "work-0-next", None).await, Some((1, 1)));
+    assert_eq!(take(&second, "work-0-next", None).await, Some((2, 1)));
+}
+
+/// A name that the user gave comes back after a restart, and finds its sessions as they were.
+#[tokio::test]
+async fn sessions_of_a_named_worker_wait_for_it() {
+    let schema = TestSchema::new();
+    let (first, second) = (schema.provider().await, schema.provider().await);
+    for id in 1..=2 {
+        second
+            .enqueue_for_worker(item(id, "s", None))
+            .await
+            .unwrap();
+    }
+    assert_eq!(take(&first, "pod-0", None).await, Some((1, 1)));
+    first.close().await;
+    assert_eq!(take(&second, "work-0-next", None).await, None);
+    assert_eq!(take(&second, "pod-0", None).await, Some((1, 1)));
+}
+
+/// Only leases of the owners that are named end, and each once.
+#[tokio::test]
+async fn only_what_is_the_owners_is_released() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    for (id, session, owner) in [(1, "a", "w1"), (2, "b", "w1"), (3, "c", "w2")] {
+        provider
+            .enqueue_for_worker(item(id, session, None))
+            .await
+            .unwrap();
+        assert_eq!(take(&provider, owner, None).await, Some((id, 1)));
+    }
+    let release =
+        "EXEC [$(schema)].release_sessions @owner_ids = N'[\"w1\", \"w1\", null, \"W2\"]';";
+    let held = "SELECT COUNT(*) AS n FROM [$(schema)].sessions
+        WHERE locked_until_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());";
+    assert_eq!(schema.number(held).await, 3);
+    assert_eq!(schema.number(release).await, 2);
+    assert_eq!(schema.number(held).await, 1);
+    assert_eq!(schema.number(release).await, 0);
+}
