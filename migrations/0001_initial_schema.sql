@@ -48,17 +48,20 @@ GO
 --                   -1 no pinned version, otherwise the pinned version
 --   not_before_ms   while free, when its first message becomes visible; while held, the end of the lease
 --   lock_token      the holder's token; NULL while free
+--   messages_from_ms  no message of the instance is visible earlier, so that its turns need not pass over the
+--                   ghosts of those before; 0 where nothing is known
 --   pinned_version  of the current execution; -1 when it has none; in lane -3 the last message that
 --                   is deleted with the instance
 --   claim_id        breaks ties in arrival order
 CREATE TABLE [$(schema)].instance_locks
 (
-    instance_id    NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    claim_id       BIGINT IDENTITY(1, 1) NOT NULL,
-    lane           BIGINT NOT NULL,
-    not_before_ms  BIGINT NOT NULL,
-    lock_token     UNIQUEIDENTIFIER NULL,
-    pinned_version BIGINT NOT NULL,
+    instance_id      NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    claim_id         BIGINT IDENTITY(1, 1) NOT NULL,
+    lane             BIGINT NOT NULL,
+    not_before_ms    BIGINT NOT NULL,
+    lock_token       UNIQUEIDENTIFIER NULL,
+    messages_from_ms BIGINT NOT NULL CONSTRAINT df_instance_locks_messages_from_ms DEFAULT 0,
+    pinned_version   BIGINT NOT NULL,
     CONSTRAINT pk_instance_locks PRIMARY KEY CLUSTERED (instance_id)
         WITH (STATISTICS_NORECOMPUTE = ON)
 );

@@ -7,8 +7,8 @@
 --
 -- Exclusive from the start, because those who post messages share the row: see _post_message. A turn that only sends
 -- to the instance says when its first message becomes visible, @visible_ms, and shares the row like any other poster if the row can stay as it is:
--- held, or ready by then. @is_alone = 0: it does, and must not be written to. NULL: it shares the row, which has to be moved; nobody
--- goes from shared to exclusive, so the caller rolls back and asks for the row alone.
+-- held, or ready by then. @is_alone = 0: it does, and must not be written to, and no message may be put in that is visible before @locked_ms, whatever the
+-- clock says next. NULL: it shares the row, which has to be moved; nobody goes from shared to exclusive, so the caller rolls back and asks for the row alone.
 --
 -- One row at a time on purpose. A caller that needs several takes them one by one in the order of
 -- their ids; a statement over all of them would leave the order to the plan. A row that is absent is
@@ -17,12 +17,13 @@
 CREATE OR ALTER PROCEDURE [$(schema)]._lock_instance
     @instance_id NVARCHAR(4000),
     @visible_ms  BIGINT = NULL,
-    @is_alone    BIT = 1 OUTPUT
+    @is_alone    BIT = 1 OUTPUT,
+    @locked_ms   BIGINT = NULL OUTPUT
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @ready_ms BIGINT, @now_ms BIGINT;
+    DECLARE @ready_ms BIGINT;
 
     SET @is_alone = 1;
 
@@ -35,14 +36,14 @@ BEGIN
     END
     ELSE
     BEGIN
-        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE 0 END
+        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE l.messages_from_ms END
         FROM   [$(schema)].instance_locks AS l
                WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK, REPEATABLEREAD)
         WHERE  l.instance_id = @instance_id;
 
-        SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @locked_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @is_alone = CASE WHEN @ready_ms IS NULL THEN 1
-                             WHEN @ready_ms <= @visible_ms OR @ready_ms <= @now_ms THEN 0 END;
+                             WHEN @ready_ms <= @visible_ms OR @ready_ms <= @locked_ms THEN 0 END;
     END;
 
     IF @ready_ms IS NULL

@@ -10,7 +10,8 @@
 -- this instance therefore either sees the message when it looks for what is left, or ends before
 -- the message arrives and leaves a free row behind; the message is forgotten in neither case.
 -- A held row is left alone: its ack or abandon looks for messages, and its lease ends by itself. So is a free one
--- that queues for an earlier message.
+-- that queues for an earlier message. Unless the clock was set back: turns look for messages from messages_from_ms on, and the
+-- one that comes to lie before it lowers it.
 --
 -- Whoever leaves the row alone shares it, so that any number of completions for one instance become durable in one
 -- flush of the log. REPEATABLEREAD takes a shared lock whatever the database's options and keeps it to the commit
@@ -38,17 +39,17 @@ BEGIN
 
     SET @posted = 0;
 
-    -- A held row is in time for every message.
+    -- A held row is in time for every message that its turns can find.
     IF @shared = 1
     BEGIN
-        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE 0 END
+        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE l.messages_from_ms END
         FROM   [$(schema)].instance_locks AS l
                WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK, REPEATABLEREAD)
         WHERE  l.instance_id = @instance_id;
     END
     ELSE
     BEGIN
-        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE 0 END
+        SELECT @ready_ms = CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE l.messages_from_ms END
         FROM   [$(schema)].instance_locks AS l
                WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
         WHERE  l.instance_id = @instance_id;
@@ -79,8 +80,9 @@ BEGIN
     ELSE IF @in_time = 0
     BEGIN
         UPDATE l
-        SET    lane = pinned_version,
-               not_before_ms = @visible_ms
+        SET    lane = CASE WHEN lock_token IS NULL THEN pinned_version ELSE lane END,
+               not_before_ms = CASE WHEN lock_token IS NULL THEN @visible_ms ELSE not_before_ms END,
+               messages_from_ms = CASE WHEN messages_from_ms > @visible_ms THEN @visible_ms ELSE messages_from_ms END
         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         WHERE  instance_id = @instance_id;
     END;

@@ -24,11 +24,11 @@ BEGIN
 
     DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
-            @lease_end_ms BIGINT, @now_ms BIGINT;
+            @lease_end_ms BIGINT, @from_ms BIGINT, @now_ms BIGINT;
 
     BEGIN TRANSACTION;
 
-    SELECT @lease_end_ms = l.not_before_ms
+    SELECT @lease_end_ms = l.not_before_ms, @from_ms = l.messages_from_ms
     FROM   [$(schema)].instance_locks AS l
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
@@ -51,10 +51,14 @@ BEGIN
                                 THEN visible_at_ms ELSE @now_ms + @delay_ms END
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
-      AND  q.visible_at_ms <= @lease_end_ms
+      AND  q.visible_at_ms BETWEEN @from_ms AND @lease_end_ms
       AND  q.lock_token = @token;
 
-    EXEC [$(schema)]._release_instance @instance_id = @instance_id;
+    IF @from_ms > @now_ms + @delay_ms
+    BEGIN
+        SET @from_ms = @now_ms + @delay_ms;
+    END;
+    EXEC [$(schema)]._release_instance @instance_id = @instance_id, @from_ms = @from_ms;
 
     COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

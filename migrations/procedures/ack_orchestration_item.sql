@@ -47,7 +47,7 @@ BEGIN
 
     DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
-            @lease_end_ms BIGINT, @now_ms BIGINT, @event_count BIGINT = 0,
+            @lease_end_ms BIGINT, @from_ms BIGINT, @now_ms BIGINT, @locked_ms BIGINT, @latest_ms BIGINT = 0, @event_count BIGINT = 0,
             @locked BIT = 0, @has_sessions BIT = 0, @longest BIGINT, @unusable BIGINT, @lane_version BIGINT,
             @is_end BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
             @first_event_id BIGINT, @first_turn UNIQUEIDENTIFIER, @after_event_id BIGINT, @after_turn UNIQUEIDENTIFIER,
@@ -115,7 +115,8 @@ BEGIN
             WHILE @target IS NOT NULL
             BEGIN
                 SELECT @visible_ms = CASE WHEN t.is_alone = 0 THEN t.first_visible_ms END FROM @targets AS t WHERE t.instance_id = @target;
-                EXEC [$(schema)]._lock_instance @instance_id = @target, @visible_ms = @visible_ms, @is_alone = @is_alone OUTPUT;
+                EXEC [$(schema)]._lock_instance @instance_id = @target, @visible_ms = @visible_ms, @is_alone = @is_alone OUTPUT, @locked_ms = @locked_ms OUTPUT;
+                SET @latest_ms = CASE WHEN @locked_ms > @latest_ms THEN @locked_ms ELSE @latest_ms END;
                 -- One that has to be moved, and is shared: all are taken alone then, so that this starts again but once.
                 UPDATE @targets SET is_alone = COALESCE(@is_alone, 1) WHERE instance_id = @target OR @is_alone IS NULL;
                 SELECT @previous = @target, @target = NULL;
@@ -147,7 +148,7 @@ BEGIN
         END CATCH;
     END;
 
-    SELECT @lease_end_ms = l.not_before_ms
+    SELECT @lease_end_ms = l.not_before_ms, @from_ms = l.messages_from_ms
     FROM   [$(schema)].instance_locks AS l
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
@@ -163,31 +164,33 @@ BEGIN
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
-        -- A timer that is already due queues behind what is ready now.
-        UPDATE @targets SET first_visible_ms = @now_ms WHERE first_visible_ms < @now_ms;
+        -- A timer that is already due queues behind what is ready now; and now is not before the locks, even if the clock was set back.
+        SET @latest_ms = CASE WHEN @now_ms > @latest_ms THEN @now_ms ELSE @latest_ms END;
+        UPDATE @targets SET first_visible_ms = @latest_ms WHERE first_visible_ms < @latest_ms;
+        SELECT @from_ms = t.first_visible_ms FROM @targets AS t WHERE t.instance_id = @instance_id AND t.first_visible_ms < @from_ms;
 
         UPDATE l
-        SET    l.lane = l.pinned_version,
-               l.not_before_ms = t.first_visible_ms
+        SET    l.lane = CASE WHEN l.lock_token IS NULL THEN l.pinned_version ELSE l.lane END,
+               l.not_before_ms = CASE WHEN l.lock_token IS NULL THEN t.first_visible_ms ELSE l.not_before_ms END,
+               l.messages_from_ms = CASE WHEN l.messages_from_ms > t.first_visible_ms THEN t.first_visible_ms ELSE l.messages_from_ms END
         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
         INNER JOIN @targets AS t
                ON  t.instance_id = l.instance_id
         WHERE  t.is_alone = 1
-          AND  l.lock_token IS NULL
-          AND  l.not_before_ms > t.first_visible_ms;
+          AND  CASE WHEN l.lock_token IS NULL THEN l.not_before_ms ELSE l.messages_from_ms END > t.first_visible_ms;
     END;
 
     -- Only rows with the turn's token. Those were visible before its lease ends, but need not be so now: the clock may have been set back.
     DELETE q
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
-      AND  q.visible_at_ms <= @lease_end_ms
+      AND  q.visible_at_ms BETWEEN @from_ms AND @lease_end_ms
       AND  q.lock_token = @token;
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
         INSERT INTO [$(schema)].orchestrator_queue WITH (ROWLOCK) (instance_id, visible_at_ms, kind, attempt_count, payload)
-        SELECT m.instance_id, CASE WHEN m.visible_at_ms > @now_ms THEN m.visible_at_ms ELSE @now_ms END, m.kind, 0, m.payload
+        SELECT m.instance_id, CASE WHEN m.visible_at_ms > @latest_ms THEN m.visible_at_ms ELSE @latest_ms END, m.kind, 0, m.payload
         FROM   @messages AS m
         ORDER BY m.ord;
     END;
@@ -239,7 +242,7 @@ BEGIN
         EXEC [$(schema)]._cancel_activities @cancelled_activities = @cancelled_activities;
     END;
 
-    EXEC [$(schema)]._release_instance @instance_id = @instance_id, @pinned_version = @lane_version;
+    EXEC [$(schema)]._release_instance @instance_id = @instance_id, @pinned_version = @lane_version, @from_ms = @from_ms;
 
     COMMIT TRANSACTION;
 

@@ -58,7 +58,7 @@ BEGIN
         THROW 51013, N'lock token must be the 36 characters of a UUID', 1;
     END;
 
-    DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @pinned_version BIGINT, @ready_ms BIGINT,
+    DECLARE @now_ms BIGINT, @next_ms BIGINT, @lane BIGINT, @ready_ms BIGINT, @from_ms BIGINT,
             @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @whole_from_ms BIGINT, @whole_ms BIGINT, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
@@ -121,10 +121,10 @@ BEGIN
         BEGIN
             BEGIN TRANSACTION;
 
-            -- pinned_version is read so that the row itself is locked with its index entry: writers
+            -- messages_from_ms is read so that the row itself is locked with its index entry: writers
             -- lock the row first, and would otherwise meet this claim half-way.
             SET @instance_id = NULL;
-            SELECT TOP (1) @instance_id = l.instance_id, @pinned_version = l.pinned_version, @ready_ms = l.not_before_ms
+            SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
             FROM   [$(schema)].instance_locks AS l
                    WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
             WHERE  l.lane = @lane
@@ -154,7 +154,7 @@ BEGIN
                     INTO   @messages (queue_id, attempt_count, payload)
                     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                     WHERE  q.instance_id = @instance_id
-                      AND  q.visible_at_ms <= @now_ms;
+                      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms;
 
                     IF @@ROWCOUNT > 0
                     BEGIN
@@ -166,7 +166,7 @@ BEGIN
                     END
                     ELSE
                     BEGIN
-                        EXEC [$(schema)]._release_instance @instance_id = @instance_id;
+                        EXEC [$(schema)]._release_instance @instance_id = @instance_id, @from_ms = @from_ms;
                     END;
                 END
                 ELSE

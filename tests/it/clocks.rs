@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
+use duroxide::providers::{ExecutionMetadata, Provider, SessionFetchConfig, TagFilter, WorkItem};
+use mssql_embedded::Trigger;
 
+use crate::support::checker;
 use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{
     LEASE, activity, completed, create, fetch, fetch_work, metadata, start, started,
 };
+use crate::support::session::Session;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
@@ -230,4 +233,132 @@ async fn clock_that_is_set_back_during_a_turn_does_not_repeat_its_messages() {
     ack.await.unwrap();
     server.controls().shift_utc(HOUR_MS);
     assert!(fetch(&provider).await.is_none(), "the message is gone");
+}
+
+/// Turns look for messages from where the last one left off. A message that the clock, set back, puts before that is
+/// found all the same: of an instance that is free or held, from a client or from another turn.
+#[tokio::test]
+async fn messages_of_a_clock_that_is_set_back_are_found() {
+    for (is_held, by_turn) in [(false, false), (false, true), (true, false), (true, true)] {
+        let what = format!("held: {is_held}, by a turn: {by_turn}");
+        let server = own_server();
+        let schema = TestSchema::at(server.connection_string());
+        let provider = schema.provider().await;
+        for instance in ["order", "sender"] {
+            create(&provider, instance).await;
+        }
+        let mut turns = Vec::new();
+        for instance in ["order", "sender"] {
+            provider
+                .enqueue_for_orchestrator(completed(instance, 2, ""), None)
+                .await
+                .unwrap();
+            turns.push(fetch(&provider).await.expect("the turn").1);
+        }
+        let ack = |turn: String, messages: Vec<WorkItem>| {
+            let provider = &provider;
+            async move {
+                let none = ExecutionMetadata::default();
+                let ack = provider.ack_orchestration_item(
+                    &turn,
+                    1,
+                    vec![],
+                    vec![],
+                    messages,
+                    none,
+                    vec![],
+                );
+                ack.await.unwrap();
+            }
+        };
+        if !is_held {
+            ack(turns[0].clone(), vec![]).await;
+        }
+        server.controls().shift_utc(-HOUR_MS);
+        let message = completed("order", 3, "late");
+        if by_turn {
+            ack(turns[1].clone(), vec![message]).await;
+        } else {
+            provider
+                .enqueue_for_orchestrator(message, None)
+                .await
+                .unwrap();
+        }
+        if is_held {
+            ack(turns[0].clone(), vec![]).await;
+        }
+        let mut session = Session::open(&schema).await;
+        assert_eq!(
+            checker::promises(&mut session).await,
+            Vec::<String>::new(),
+            "{what}"
+        );
+        let (item, ..) = fetch(&provider).await.expect(&what);
+        assert_eq!(item.instance, "order", "{what}");
+        assert_eq!(item.messages.len(), 1, "{what}");
+    }
+}
+
+/// The same of a turn's messages when the clock is set back between the turn's locks and its messages.
+#[tokio::test]
+async fn clock_that_is_set_back_during_an_ack_loses_no_message() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    for instance in ["order", "sender"] {
+        create(&provider, instance).await;
+    }
+    for instance in ["order", "sender"] {
+        provider
+            .enqueue_for_orchestrator(completed(instance, 2, ""), None)
+            .await
+            .unwrap();
+    }
+    let (_, order, _) = fetch(&provider).await.expect("the receiver's turn");
+    let (_, sender, _) = fetch(&provider).await.expect("the sender's turn");
+    let locked = Trigger::statement()
+        .of("ack_orchestration_item")
+        .containing("@lease_end_ms = l.");
+    let pause = server.controls().pause(locked);
+    let none = ExecutionMetadata::default;
+    let messages = vec![completed("order", 3, "late")];
+    let ack = provider.ack_orchestration_item(&sender, 1, vec![], vec![], messages, none(), vec![]);
+    let (done, ()) = tokio::join!(ack, async {
+        pause.paused().await;
+        server.controls().shift_utc(-HOUR_MS);
+        pause.release();
+    });
+    done.unwrap();
+    let ack = provider.ack_orchestration_item(&order, 1, vec![], vec![], vec![], none(), vec![]);
+    ack.await.unwrap();
+    let mut session = Session::open(&schema).await;
+    assert_eq!(checker::promises(&mut session).await, Vec::<String>::new());
+    server.controls().shift_utc(HOUR_MS);
+    let (item, ..) = fetch(&provider).await.expect("the message");
+    assert_eq!(item.messages.len(), 1);
+}
+
+/// What is given back with a delay by a clock that was set back lies before all that the turn left, and is found.
+#[tokio::test]
+async fn delay_of_a_clock_that_is_set_back_is_kept_and_ends() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    provider
+        .enqueue_for_orchestrator(completed("order", 2, ""), None)
+        .await
+        .unwrap();
+    let (_, turn, _) = fetch(&provider).await.expect("the turn");
+    server.controls().shift_utc(-HOUR_MS);
+    let delay = Duration::from_secs(60);
+    provider
+        .abandon_orchestration_item(&turn, Some(delay), false)
+        .await
+        .unwrap();
+    assert!(fetch(&provider).await.is_none(), "the delay lasts");
+    let mut session = Session::open(&schema).await;
+    assert_eq!(checker::promises(&mut session).await, Vec::<String>::new());
+    server.controls().advance(delay);
+    assert!(fetch(&provider).await.is_some(), "the delay is over");
 }

@@ -153,6 +153,68 @@ async fn fetches_pass_over_no_more_ghosts_however_many_claims_went_before() {
     assert!(whole.0 > CLAIMS && whole.1 > CLAIMS, "{whole:?}");
 }
 
+/// Entries that the calls of one turn visit: fetch, ack, a fetch more and its abandon.
+async fn turn_cost(session: &mut Session, controls: &Controls) -> Vec<u64> {
+    controls.advance(Duration::from_secs(1));
+    let event = "EXEC [$(schema)].enqueue_for_orchestrator @instance_id = N'i0', @kind = N'ExternalRaised', @payload = N'm';";
+    let mut from = String::new();
+    let mut costs = Vec::new();
+    for settle in [
+        "ack_orchestration_item @execution_id = 1,",
+        "abandon_orchestration_item",
+    ] {
+        session.run(event).await.expect("the event is enqueued");
+        controls.reset_counters();
+        let (held, next) = look(session, TURN, 1, &from).await.expect("a turn");
+        let procedure = settle.split(' ').next().expect("a name");
+        let settle = format!("EXEC [$(schema)].{settle} @lock_token = N'{held}';");
+        session.run(&settle).await.expect("the turn is settled");
+        costs.extend([visited(controls, TURN), visited(controls, procedure)]);
+        from = next;
+    }
+    costs[1..].to_vec()
+}
+
+/// The same of one instance's turns, which leave the ghosts of its messages where the next turn looks for them; with
+/// and without a timer that waits behind them.
+#[tokio::test]
+async fn turns_of_one_instance_pass_over_no_more_ghosts_however_many_went_before() {
+    for timer in [
+        "",
+        "EXEC [$(schema)].enqueue_for_orchestrator @instance_id = N'i0', @kind = N'TimerFired', @payload = N't', @delay_ms = 600000000;",
+    ] {
+        let (server, controls) = haunted();
+        let schema = TestSchema::at(server.connection_string());
+        schema.provider().await;
+        let mut session = Session::open(&schema).await;
+        claim_all(&mut session, 0, 1).await;
+        session.run(timer).await.expect("the timer waits");
+        let mut costs = Vec::new();
+        for turns in [10, 1_000] {
+            let token = token(9);
+            let text = format!(
+                "DECLARE @n INT = 0, @floor_ms BIGINT;
+                 WHILE @n < {turns}
+                 BEGIN
+                     SET @floor_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                     EXEC [$(schema)].enqueue_for_orchestrator @instance_id = N'i0', @kind = N'ExternalRaised', @payload = N'm';
+                     EXEC [$(schema)].fetch_orchestration_item @lock_token = N'{token}', @lock_timeout_ms = 600000, @floor_ms = @floor_ms, @lanes = N'[-1,5]';
+                     EXEC [$(schema)].ack_orchestration_item @lock_token = N'{token}:i0', @execution_id = 1;
+                     SET @n = @n + 1;
+                 END;"
+            );
+            session.run(&text).await.expect("all turns are taken");
+            costs.push(turn_cost(&mut session, &controls).await);
+        }
+        println!("ack, fetch and abandon of a turn visit {costs:?} entries");
+        let pairs = costs[0].iter().zip(&costs[1]);
+        assert!(
+            pairs.clone().all(|(few, many)| *many <= few + 5),
+            "{costs:?}"
+        );
+    }
+}
+
 /// The same of sessions: their lanes leave ghosts when they are promised anew and when they go.
 #[tokio::test]
 async fn searches_in_sessions_pass_over_no_more_ghosts_however_many_went_before() {

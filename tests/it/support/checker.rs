@@ -5,7 +5,7 @@ use mssql_embedded::Controls;
 use super::session::Session;
 
 /// Each query counts the rows that break the rule in front of it.
-pub const RULES: [(&str, &str); 6] = [
+pub const RULES: [(&str, &str); 7] = [
     (
         // What was freed lies no more than a second back, however old its messages are.
         "an instance has a row that is ready, or knows of its earliest message, or of the one that can start it",
@@ -27,6 +27,12 @@ pub const RULES: [(&str, &str); 6] = [
         "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
          LEFT JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id AND (l.lock_token = q.lock_token OR l.lane = -3)
          WHERE q.lock_token IS NOT NULL AND l.instance_id IS NULL;",
+    ),
+    (
+        "no message lies before the time from which its instance's turns look",
+        "SELECT COUNT(*) AS n FROM [$(schema)].orchestrator_queue AS q
+         JOIN [$(schema)].instance_locks AS l ON l.instance_id = q.instance_id
+         WHERE q.visible_at_ms < l.messages_from_ms;",
     ),
     (
         "executions count their events",
