@@ -13,8 +13,8 @@
 --
 -- The end is read first, then what the caller claims is compared, then the rows follow up to that end.
 -- If the instance is deleted and made again meanwhile, the last row is not the one of the header, and
--- the caller sees that it must not remember the answer. Turns insert their events in the order of
--- their ids, so that a reader without a snapshot never sees an event without those before it.
+-- the caller sees that it must not remember the answer. Whoever reads the end waits for the turn that is writing it, and
+-- sees none of its later events: so a reader without a snapshot never gets an event without those before it.
 --
 -- @is_hidden = 1: the execution is being deleted, and there is nothing to be seen.
 CREATE OR ALTER PROCEDURE [$(schema)]._read_history
@@ -31,23 +31,23 @@ BEGIN
     DECLARE @first_turn UNIQUEIDENTIFIER, @last_event_id BIGINT, @last_turn UNIQUEIDENTIFIER,
             @known_turn UNIQUEIDENTIFIER, @after_event_id BIGINT = 0;
 
-    IF @known_event_id IS NULL
-    BEGIN
-        SELECT h.event_id, h.payload
-        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
-        WHERE  h.instance_id = @instance_id
-          AND  h.execution_id = @execution_id
-          AND  @is_hidden = 0
-        ORDER BY h.event_id;
-        RETURN;
-    END;
-
     SELECT TOP (1) @last_event_id = h.event_id, @last_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  @is_hidden = 0
     ORDER BY h.event_id DESC;
+
+    IF @known_event_id IS NULL
+    BEGIN
+        SELECT h.event_id, h.payload
+        FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
+        WHERE  h.instance_id = @instance_id
+          AND  h.execution_id = @execution_id
+          AND  h.event_id <= @last_event_id
+        ORDER BY h.event_id;
+        RETURN;
+    END;
 
     SELECT TOP (1) @first_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)

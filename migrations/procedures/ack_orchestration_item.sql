@@ -38,6 +38,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].ack_orchestration_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
@@ -55,8 +56,7 @@ BEGIN
     -- Every instance whose row this turn locks, when its first new message becomes visible, and whether the row is the turn's alone.
     DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
                             first_visible_ms BIGINT NULL, is_alone BIT NOT NULL);
-    DECLARE @messages TABLE (ord BIGINT NULL, instance_id NVARCHAR(MAX) NULL, kind NVARCHAR(100) NULL,
-                             visible_at_ms BIGINT NULL, payload NVARCHAR(MAX) NULL);
+    DECLARE @messages TABLE (ord BIGINT NULL, instance_id NVARCHAR(MAX) NULL, kind NVARCHAR(100) NULL, visible_at_ms BIGINT NULL, payload NVARCHAR(MAX) NULL);
 
     IF @orchestrator_items IS NOT NULL
     BEGIN
@@ -119,20 +119,17 @@ BEGIN
                 SET @latest_ms = CASE WHEN @locked_ms > @latest_ms THEN @locked_ms ELSE @latest_ms END;
                 -- One that has to be moved, and is shared: all are taken alone then, so that this starts again but once.
                 UPDATE @targets SET is_alone = COALESCE(@is_alone, 1) WHERE instance_id = @target OR @is_alone IS NULL;
-                SELECT @previous = @target, @target = NULL;
+                SET @previous = @target; SET @target = NULL;
                 SELECT TOP (1) @target = t.instance_id FROM @targets AS t WHERE t.instance_id > @previous AND @is_alone IS NOT NULL ORDER BY t.instance_id;
             END;
             IF @is_alone IS NOT NULL AND @has_sessions = 1
             BEGIN
                 EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
             END;
-            IF @is_alone IS NULL
+            SET @locked = CASE WHEN @is_alone IS NULL THEN 0 ELSE 1 END;
+            IF @locked = 0
             BEGIN
                 ROLLBACK TRANSACTION;
-            END
-            ELSE
-            BEGIN
-                SET @locked = 1;
             END;
         END TRY
         BEGIN CATCH

@@ -1,7 +1,7 @@
 -- Leases the instance that has been ready longest and returns its turn.
 --
 -- Callers   Provider::fetch_orchestration_item
--- Locks     instance_locks: one row (update, then exclusive; found by ix_instance_locks_ready), then
+-- Locks     instance_locks: one row, through _claim_instance, then
 --           orchestrator_queue: the instance's visible messages; both again through
 --           abandon_orchestration_item when the turn cannot be read
 -- Order     instances and history are read before orchestrator_queue is written; these reads keep
@@ -24,9 +24,7 @@
 -- the floor every lane is searched from the bottom, and once a second callers look some way below the floor, for what came back to an old place or
 -- was committed late. Where searches from the bottom take long (whole_ms), callers may raise it for a while: "nothing found" is then said of what lies above @bottom_ms.
 --
--- A claim does not step over a row that only posters share (see _post_message), or a stream of messages would
--- keep an instance from its turn. It has the row with an update lock, which they allow, writes to it at once, and
--- waits for those who came before it: each of them is about to commit, and wants nothing that a claim holds.
+-- A row that posters share for long (1222 from _claim_instance) is let go, and stepped over once, for the sake of those behind it.
 --
 -- Messages of an instance that never started: QueueMessages are dropped, the rest stays, and the row is parked until another arrives.
 --
@@ -47,6 +45,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
@@ -62,14 +61,9 @@ BEGIN
             @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @whole_from_ms BIGINT, @whole_ms BIGINT, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
-            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @busy_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token;
+            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @busy_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token, @is_patient BIT = 1;
     DECLARE @heads TABLE (lane BIGINT NOT NULL PRIMARY KEY, is_busy BIT NOT NULL);
-    DECLARE @messages TABLE
-    (
-        queue_id      BIGINT NOT NULL PRIMARY KEY,
-        attempt_count INT NOT NULL,
-        payload       NVARCHAR(MAX) NOT NULL
-    );
+    DECLARE @messages TABLE (queue_id BIGINT NOT NULL PRIMARY KEY, attempt_count INT NOT NULL, payload NVARCHAR(MAX) NOT NULL);
 
     WHILE @searching = 1
     BEGIN
@@ -110,7 +104,7 @@ BEGIN
         BEGIN
             EXEC [$(schema)]._await_instance @instance_id = @busy_id;
             UPDATE @heads SET is_busy = 0 WHERE is_busy = 1;
-            SET @busy_id = NULL;
+            SELECT @busy_id = NULL, @is_patient = 1;
         END
         ELSE IF @candidate IS NULL
         BEGIN
@@ -119,27 +113,36 @@ BEGIN
         END
         ELSE
         BEGIN
-            BEGIN TRANSACTION;
+            BEGIN TRY
+                BEGIN TRANSACTION;
+                EXEC [$(schema)]._claim_instance
+                    @lane = @lane, @floor_ms = @floor_ms, @now_ms = @now_ms, @is_patient = @is_patient,
+                    @instance_id = @instance_id OUTPUT, @ready_ms = @ready_ms OUTPUT, @from_ms = @from_ms OUTPUT;
+            END TRY
+            BEGIN CATCH
+                IF @@TRANCOUNT > 0
+                BEGIN
+                    ROLLBACK TRANSACTION;
+                END;
+                IF ERROR_NUMBER() <> 1222
+                BEGIN
+                    THROW;
+                END;
+            END CATCH;
 
-            -- messages_from_ms is read so that the row itself is locked with its index entry: writers
-            -- lock the row first, and would otherwise meet this claim half-way.
-            SET @instance_id = NULL;
-            SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
-            FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.lane = @lane
-              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY l.not_before_ms, l.claim_id
-            OPTION (KEEPFIXED PLAN);
-
-            IF @instance_id IS NOT NULL
+            IF @@TRANCOUNT = 0
             BEGIN
-                -- The row is the caller's alone from here on, and no message in flight is missed.
-                UPDATE l
-                SET    lock_token = @token
-                FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
-                WHERE  instance_id = @instance_id;
-
+                -- Somebody shares the row for long: what stands behind it is next.
+                SET @is_patient = 0;
+            END
+            ELSE IF @instance_id IS NULL
+            BEGIN
+                ROLLBACK TRANSACTION;
+                UPDATE @heads SET is_busy = 1 WHERE lane = @lane;
+                SET @busy_id = COALESCE(@busy_id, @candidate);
+            END
+            ELSE
+            BEGIN
                 SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
                 EXEC [$(schema)]._find_execution
                     @instance_id = @instance_id, @now_ms = @now_ms,
@@ -159,7 +162,8 @@ BEGIN
                     IF @@ROWCOUNT > 0
                     BEGIN
                         UPDATE l
-                        SET    not_before_ms = @now_ms + @lock_timeout_ms
+                        SET    lock_token = @token,
+                               not_before_ms = @now_ms + @lock_timeout_ms
                         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;
                         SELECT @found = 1, @searching = 0;
@@ -179,14 +183,8 @@ BEGIN
                         SET @orphan_id = @instance_id;
                     END;
                 END;
-            END;
 
-            COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
-
-            IF @instance_id IS NULL
-            BEGIN
-                UPDATE @heads SET is_busy = 1 WHERE lane = @lane;
-                SET @busy_id = COALESCE(@busy_id, @candidate);
+                COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
             END;
         END;
     END;

@@ -9,6 +9,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].get_parent_id
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;

@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].get_schema_state
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     SELECT m.migration_number, m.migration_name, m.checksum, m.applied_at_ms, m.release

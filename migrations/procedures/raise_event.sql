@@ -16,6 +16,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].raise_event
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     EXEC [$(schema)]._check_instance_is_alive @instance_id = @instance_id;

@@ -1,7 +1,7 @@
 -- Extends the leases of the sessions that the given workers own and have used lately.
 --
 -- Callers   Provider::renew_session_lock
--- Locks     sessions: the rows renewed; then, by themselves, their rows in session_lanes
+-- Locks     sessions: the rows renewed; then, by themselves, their rows in session_lanes, and those of sessions again (shared)
 -- Throws    51000 called inside a transaction
 --
 -- The sessions are looked up by owner without keeping a lock, and renewed by their key: a claim locks
@@ -12,7 +12,8 @@
 -- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
 -- one by one. It is only an economy: it needs no transaction with the renewal, passes over lanes that
 -- are locked, and does not fail the call, because the renewal is done by then. A session that was let go meanwhile is left
--- out, whichever of its rows is read first: the lock on it is kept to the end of the statement, and release_sessions wants both.
+-- out, whichever of its rows is read first: the lock on it is kept to the end of the statement, and release_sessions wants both. One that is
+-- being written to is hardly waited for. LOCK_TIMEOUT is put back by hand: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
     @owner_ids       NVARCHAR(MAX),
     @extend_ms       BIGINT,
@@ -20,6 +21,7 @@ CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
+    SET IMPLICIT_TRANSACTIONS OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     IF @@TRANCOUNT > 0
@@ -28,7 +30,7 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT = 0,
-            @session_key NVARCHAR(400), @previous NVARCHAR(400);
+            @session_key NVARCHAR(400), @previous NVARCHAR(400), @lock_timeout_ms INT = @@LOCK_TIMEOUT;
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @owned TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @sessions TABLE
@@ -82,6 +84,7 @@ BEGIN
     IF @renewed > 0
     BEGIN
         BEGIN TRY
+            SET LOCK_TIMEOUT 50;
             UPDATE l
             SET    l.not_before_ms = v.locked_until_ms
             FROM   [$(schema)].session_lanes AS l
@@ -94,8 +97,10 @@ BEGIN
                                   WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, REPEATABLEREAD)
                            WHERE  s.session_key = v.session_key
                              AND  s.locked_until_ms >= v.locked_until_ms);
+            SET LOCK_TIMEOUT @lock_timeout_ms;
         END TRY
         BEGIN CATCH
+            SET LOCK_TIMEOUT @lock_timeout_ms;
             -- The leases are renewed, and the next fetch that visits a lane corrects it.
         END CATCH;
     END;

@@ -29,6 +29,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_ids;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_instance_is_alive;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_kv_keys;
 DROP PROCEDURE IF EXISTS [$(schema)]._check_work_items;
+DROP PROCEDURE IF EXISTS [$(schema)]._claim_instance;
 DROP PROCEDURE IF EXISTS [$(schema)]._claim_session;
 DROP PROCEDURE IF EXISTS [$(schema)]._delete_events;
 DROP PROCEDURE IF EXISTS [$(schema)]._delete_fenced;

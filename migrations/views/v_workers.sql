@@ -39,5 +39,6 @@ FROM
     UNION ALL
     SELECT NULL, s.owner_id, 0, 0, 1, s.locked_until_ms, NULL
     FROM   [$(schema)].sessions AS s
+    WHERE  s.owner_id <> N''
 ) AS h
 GROUP BY h.worker_id, h.session_owner;

@@ -74,6 +74,30 @@ async fn calls_set_their_isolation_level_and_send_no_row_counts() {
     }
 }
 
+/// A client without autocommit has IMPLICIT_TRANSACTIONS on: a call is committed all the same, and leaves none open. Otherwise
+/// BEGIN TRANSACTION would begin two ("SET IMPLICIT_TRANSACTIONS").
+#[tokio::test]
+async fn calls_of_clients_without_autocommit_are_committed() {
+    let mut bench = bench().await;
+    let mut caller = Session::open(&bench.schema).await;
+    let on = "SET IMPLICIT_TRANSACTIONS ON;";
+    caller.run(on).await.expect("the connection is left so");
+    for case in all() {
+        if !mutants::concerns(&[&name(&case.call)]) {
+            continue;
+        }
+        let call = prepare(&mut bench, &case).await;
+        let refused = caller.run(&call).await.err();
+        let is_ours = refused.is_none_or(|number| (51_001..51_050).contains(&number));
+        assert!(is_ours, "{refused:?} from {call}");
+        let open = caller.number("SELECT @@TRANCOUNT AS n;").await;
+        assert_eq!(open, 0, "{call} leaves a transaction");
+        let options = caller.number("SELECT @@OPTIONS & 2 AS n;").await;
+        assert_eq!(options, 2, "{call} leaves the option off");
+        assert_eq!(bench.controls.locks(), [], "{call} leaves locks");
+    }
+}
+
 /// What stands behind a call in a batch is not run after an error within the call, of any kind.
 #[tokio::test]
 async fn calls_are_over_at_their_first_error() {

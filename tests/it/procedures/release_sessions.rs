@@ -96,4 +96,6 @@ async fn only_what_is_the_owners_is_released() {
     assert_eq!(schema.number(release).await, 2);
     assert_eq!(schema.number(held).await, 1);
     assert_eq!(schema.number(release).await, 0);
+    let shown = "SELECT COUNT(*) AS n FROM [$(schema)].v_workers WHERE session_owner IS NOT NULL;";
+    assert_eq!(schema.number(shown).await, 1, "nobody owns the others");
 }

@@ -39,6 +39,35 @@ async fn locked_head_of_a_lane_hides_no_other_lane() {
     assert_eq!(last[0][0].get("instance_id"), Some("pinned"));
 }
 
+/// The oldest instance is shared for long, as by a turn that sends to it and has much to write: those behind it in the same
+/// lane are fetched meanwhile, and it is fetched when it is let go.
+#[tokio::test]
+async fn head_of_a_lane_that_is_shared_for_long_hides_no_other() {
+    let bench = Bench::new().await;
+    for instance in ["first", "second"] {
+        bench.exec(&post(instance)).await;
+        bench.controls.advance(Duration::from_millis(10));
+    }
+    let mut holder = bench.session().await;
+    holder
+        .run(
+            "BEGIN TRANSACTION; SELECT l.not_before_ms FROM [$(schema)].instance_locks AS l
+             WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK, REPEATABLEREAD) WHERE l.instance_id = N'first';",
+        )
+        .await
+        .expect("the row is shared");
+    let behind = bench.spawn(&fetch_turn()).await;
+    bench.blocked(1).await;
+    bench.controls.advance(Duration::from_secs(1));
+    let behind = at_once(behind).await.unwrap().expect("a fetch");
+    assert_eq!(behind[0][0].get("instance_id"), Some("second"));
+    let last = bench.spawn(&fetch_turn()).await;
+    bench.blocked(1).await;
+    holder.run("ROLLBACK;").await.unwrap();
+    let last = at_once(last).await.unwrap().expect("the row is free");
+    assert_eq!(last[0][0].get("instance_id"), Some("first"));
+}
+
 /// A lane that promises too much cannot be corrected while a turn holds it; work without a session is done meanwhile, and
 /// so is that of other sessions.
 #[tokio::test]
