@@ -20,7 +20,7 @@ CREATE OR ALTER PROCEDURE [$(schema)]._claim_instance
     @floor_ms    BIGINT,
     @now_ms      BIGINT,
     @is_patient  BIT,
-    @instance_id NVARCHAR(400) OUTPUT,
+    @instance_id NVARCHAR(4000) OUTPUT,
     @ready_ms    BIGINT OUTPUT,
     @from_ms     BIGINT OUTPUT
 AS

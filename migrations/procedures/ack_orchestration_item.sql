@@ -126,11 +126,8 @@ BEGIN
             BEGIN
                 EXEC [$(schema)]._lock_session_lanes @worker_items = @worker_items;
             END;
-            SET @locked = CASE WHEN @is_alone IS NULL THEN 0 ELSE 1 END;
-            IF @locked = 0
-            BEGIN
-                ROLLBACK TRANSACTION;
-            END;
+            IF @is_alone IS NULL BEGIN ROLLBACK TRANSACTION; END
+            ELSE BEGIN SET @locked = 1; END;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0
