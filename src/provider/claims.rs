@@ -213,7 +213,7 @@ impl Claims {
 
     /// Ends the leases of sessions whose workers will not come back for them.
     async fn release_sessions(&self) {
-        let owners = self.session_owners.take();
+        let owners = self.session_owners.holding();
         if owners.is_empty() {
             return;
         }
@@ -314,14 +314,20 @@ impl Claims {
         let closing = async {
             self.tasks.close();
             // A fetch whose server is slow must not keep what is held from being given back.
-            let _ = tokio::time::timeout(CLOSING / 2, self.tasks.wait()).await;
+            let is_overdue = tokio::time::timeout(CLOSING / 2, self.tasks.wait())
+                .await
+                .is_err();
             let held = self.leases.take_all();
             let held = held
                 .iter()
                 .map(|(queue, token)| self.give_back(*queue, token));
             futures_util::future::join_all(held).await;
             self.release_sessions().await;
-            self.tasks.wait().await;
+            if is_overdue {
+                self.tasks.wait().await;
+                // What was answered meanwhile may have leased another session.
+                self.release_sessions().await;
+            }
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }
