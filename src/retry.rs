@@ -20,7 +20,7 @@ const HARMLESS: Duration = Duration::from_secs(10);
 /// a word, and this is what it costs to find out.
 pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(3);
 /// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
-const ATTEMPT_MIN: Duration = Duration::from_millis(500);
+pub(crate) const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
 /// How long one attempt may take, from the search for a connection to the first sign of an answer; see [`Attempt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +34,10 @@ enum Patience {
     /// The first attempt as long as a quick question needs, later ones as long as any command: on a
     /// connection that is known to be alive, silence means that the server is busy.
     QuickThenFull,
-    /// A quarter of the time that is left, then half of it, then all of it. When the lease is over as far as
+    /// A quarter of the time that is left, but no more than two quick questions need, then half of it, then all of it. When the lease is over as far as
     /// we know and the call is repeated all the same, as long as any command: only the server knows more.
     Share,
-    /// A quarter of the time that is left, then half of it, then as long as any command may take:
+    /// A quarter of the time that is left, but no more than two quick questions need, then half of it, then as long as any command may take:
     /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
     ShareThenFull,
 }
@@ -179,7 +179,8 @@ impl Retry {
     /// How long the next attempt may take; `None` for as long as any command.
     fn limit(self, attempts_before: u32, left: Duration) -> Option<Duration> {
         let share = match attempts_before {
-            0 => left / 4,
+            // A long lease is no reason to wait long on a connection that may be dead.
+            0 => (left / 4).min(FIRST_ANSWER * 2),
             1 => left / 2,
             _ => left,
         };
@@ -428,6 +429,16 @@ mod tests {
         assert_eq!(limits[0], Some(5 * SECOND));
         assert!(limits[1] > Some(7 * SECOND) && limits[1] < Some(8 * SECOND));
         assert_eq!(limits[2..], [None]);
+    }
+
+    /// One silent connection costs seconds, however long the lease is.
+    #[tokio::test(start_paused = true)]
+    async fn first_attempt_under_a_long_lease_is_short() {
+        for retry in [Retry::settlement, Retry::renewal] {
+            let (limits, _) = silence(retry(120 * SECOND)).await;
+            assert_eq!(limits[0], Some(FIRST_ANSWER * 2));
+            assert!(limits[1] > Some(50 * SECOND), "{limits:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

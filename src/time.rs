@@ -7,6 +7,9 @@ use tokio::time::Instant;
 /// Nobody waits longer than this for anything; far moments are as good as this one.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// No lease lasts longer than this, nor does anybody who remembers one.
+const FARTHEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
 /// The moment after `duration`, or a day from now if that is sooner.
 pub(crate) fn after(duration: Duration) -> Instant {
     Instant::now() + duration.min(FAR)
@@ -15,6 +18,11 @@ pub(crate) fn after(duration: Duration) -> Instant {
 /// The moment `duration` after another, or a day after it if that is sooner.
 pub(crate) fn later(moment: Instant, duration: Duration) -> Instant {
     moment + duration.min(FAR)
+}
+
+/// When a lease ends that began at a moment and has this length, which may be more than a day.
+pub(crate) fn lease_end(began_at: Instant, length: Duration) -> Instant {
+    began_at + length.min(FARTHEST)
 }
 
 /// Between half and one and a half times `base`, so that clients which failed or fell idle
@@ -38,11 +46,14 @@ mod tests {
         }
     }
 
+    const SECOND: Duration = Duration::from_secs(1);
+
     #[test]
     fn durations_of_any_size_are_borne() {
         for duration in [Duration::ZERO, Duration::from_nanos(1), Duration::MAX] {
             assert!(after(duration) + Duration::from_secs(1) > Instant::now());
             assert!(jittered(duration) <= FAR * 2);
+            assert!(lease_end(Instant::now(), duration) >= Instant::now() - SECOND);
         }
     }
 }

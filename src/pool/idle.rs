@@ -62,9 +62,14 @@ impl<C: Visible> Idle<C> {
         self.connections.len()
     }
 
+    /// Whether a connection that was opened at this moment leads to a server that lost the database.
+    pub(super) fn has_moved_since(&self, opened_at: Instant) -> bool {
+        self.moved_at.is_some_and(|at| opened_at <= at)
+    }
+
     /// Why a connection is not used again; `None` when it can be trusted.
     fn doubt(&self, pooled: &Pooled<C>) -> Option<Closed> {
-        if self.moved_at.is_some_and(|at| pooled.opened_at <= at) {
+        if self.has_moved_since(pooled.opened_at) {
             Some(Closed::Moved)
         } else if self.silent_at.is_some_and(|at| pooled.heard_at <= at) {
             Some(Closed::Silent)

@@ -6,11 +6,12 @@ mod lanes;
 mod live;
 mod opener;
 
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 
 use crate::connect_error::DialError;
@@ -47,6 +48,8 @@ struct Shared {
     opener: Opener,
     counts: Arc<Counts>,
     lanes: Lanes,
+    /// How many connections may be opened without a place, because whoever wanted them has gone.
+    orphans: Semaphore,
     idle: Mutex<Idle>,
     /// A connection came back; whoever waits for one to be opened may take it instead.
     freed: Freed,
@@ -60,6 +63,7 @@ impl Pool {
             opener,
             counts: Counts::new(&options),
             lanes: Lanes::new(options.pool_max),
+            orphans: Semaphore::new(options.pool_max as usize),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
             freed: Freed::default(),
             options,
@@ -129,6 +133,11 @@ impl Pool {
     pub(crate) fn distrust_silent(&self, asked_at: Instant) {
         let dropped = self.shared.idle().distrust_silent(asked_at);
         self.shared.close(dropped);
+    }
+
+    /// Whether a server said that the database has moved, and a connection of this age leads to that server.
+    pub(crate) fn has_moved_since(&self, opened_at: Instant) -> bool {
+        self.shared.idle().has_moved_since(opened_at)
     }
 
     /// Opens a connection that is the caller's own. It has no place among the others, and never
@@ -231,32 +240,66 @@ impl Shared {
         }
     }
 
-    /// Opens a connection in a task of its own, which keeps the place until it is done: callers
-    /// that give up must not start more attempts than there are places. A connection that nobody
-    /// waits for any more is kept for the next caller.
+    /// Opens a connection in a task of its own. It has the caller's place for as long as there is a caller: those
+    /// whose attempts fail soon must find places for the next ones, however long the network swallows logins. Without a caller it
+    /// goes on among the orphans, if there are not too many, because the next caller may need what it opens.
     fn open_in_task(
         self: &Arc<Self>,
         place: Place,
     ) -> oneshot::Receiver<Result<Borrowed, CallError>> {
-        let (answer, receiver) = oneshot::channel();
+        let (mut answer, receiver) = oneshot::channel();
         let shared = self.clone();
         tokio::spawn(async move {
-            let result = match shared.dial().await {
-                Ok(opened) => {
-                    let live = Live::pooled(opened, &shared.counts);
-                    let mut borrowed = shared.lend(Pooled::new(live), place);
-                    borrowed.is_new = true;
-                    Ok(borrowed)
-                }
-                Err(error) => {
+            let mut dialled = std::pin::pin!(shared.dial());
+            let opened = tokio::select! {
+                biased;
+                opened = &mut dialled => Some(opened),
+                () = answer.closed() => None,
+            };
+            match opened {
+                Some(opened) => drop(answer.send(shared.opened(opened, place))),
+                None => {
                     drop(place);
                     shared.freed.tell();
-                    Err(error)
+                    shared.adopt(dialled).await;
                 }
-            };
-            drop(answer.send(result));
+            }
         });
         receiver
+    }
+
+    /// What became of a connection that was opened for this place.
+    fn opened(
+        self: &Arc<Self>,
+        opened: Result<Connection, CallError>,
+        place: Place,
+    ) -> Result<Borrowed, CallError> {
+        match opened {
+            Ok(connection) => {
+                let live = Live::pooled(connection, &self.counts);
+                let mut borrowed = self.lend(Pooled::new(live), place);
+                borrowed.is_new = true;
+                Ok(borrowed)
+            }
+            Err(error) => {
+                drop(place);
+                self.freed.tell();
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for a connection that nobody waits for any more, and keeps it for the next caller if there is room.
+    async fn adopt(self: &Arc<Self>, dialled: impl Future<Output = Result<Connection, CallError>>) {
+        let Ok(_orphan) = self.orphans.try_acquire() else {
+            return;
+        };
+        if let Ok(connection) = dialled.await {
+            match self.lanes.common_place() {
+                Some(place) => drop(self.opened(Ok(connection), place)),
+                None => Live::own(connection, &self.counts).condemn(Closed::Abandoned),
+            }
+        }
     }
 
     /// Opens what is missing of the connections that are kept ready.
@@ -265,7 +308,8 @@ impl Shared {
         let missing = wanted.saturating_sub(self.idle().len());
         for _ in 0..missing {
             if let Some(place) = self.lanes.common_place() {
-                drop(self.open_in_task(place));
+                let shared = self.clone();
+                tokio::spawn(async move { drop(shared.opened(shared.dial().await, place)) });
             }
         }
     }

@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 
 use super::floors::Floors;
 use super::leases::{Leases, Queue};
-use super::overtime::{Caller, Pace};
+use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
 use super::token::new_token;
 use super::under_way::{Ticket, UnderWay};
@@ -29,10 +29,14 @@ use crate::server_errors::says_lease_lost;
 use crate::time::after;
 use crate::wakeup::Wakeups;
 
+/// The call that stores a turn.
+pub(super) const ACK_TURN: &str = "ack_orchestration_item";
 /// What is left of a lease that is not known here is taken for this much.
 const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
 /// How long an ack is repeated over an error that nobody expected, although somebody renews its lease.
 const UNEXPECTED: Duration = Duration::from_secs(120);
+/// How long a turn rests that could not be stored for such an error, before it is tried again.
+const UNSTORED: Duration = Duration::from_secs(5);
 /// How long a provider that is closed waits for its claims and leases to be given back.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -102,7 +106,7 @@ impl Drop for Claim {
 impl Claims {
     pub(super) fn new(database: Arc<Database>, wakeups: Arc<Wakeups>) -> Arc<Self> {
         Arc::new(Self {
-            pace: Pace::new(database.options.pool_max),
+            pace: Pace::new(database.options.pool_max, database.options.command_timeout),
             database,
             wakeups,
             leases: Leases::default(),
@@ -158,13 +162,9 @@ impl Claims {
     ) -> Result<Polled<Claimed>, CallError> {
         let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
-        let answer = self.database.execute_reading_on(&call, read_on).await;
-        let mut rest = answer.inspect_err(|error| {
-            if matches!(error, CallError::Timeout { .. }) {
-                self.pace.unanswered(queue);
-            }
-        })?;
-        self.pace.answered(queue, rest.waited());
+        let mut rest = self.database.execute_reading_on(&call, read_on).await?;
+        let waited = rest.waited();
+        self.pace.answered(queue, waited, lease);
         let header = rest.row()?;
         note_orphans(queue, &header)?;
         self.floors.answered(queue, filter, &header)?;
@@ -182,6 +182,12 @@ impl Claims {
             ticket: Some(ticket),
             runtime: Handle::current(),
         };
+        let is_over = self.leases.left(claim.token()) == Some(Duration::ZERO);
+        if is_over && !lease.is_zero() && is_slow(waited, lease) {
+            // Whoever took it would work in vain, and the attempt would count. Dropped here, it goes back, and
+            // the next one is leased for longer.
+            return Err(CallError::Timeout { after: waited });
+        }
         Ok(Polled::Found(Claimed {
             header,
             rest,
@@ -213,7 +219,7 @@ impl Claims {
 
     /// Ends the leases of sessions whose workers will not come back for them.
     async fn release_sessions(&self) {
-        let owners = self.session_owners.take();
+        let owners = self.session_owners.holding();
         if owners.is_empty() {
             return;
         }
@@ -274,10 +280,37 @@ impl Claims {
             self.note_loss(&call, token, &error);
             let left = self.leases.left(token).unwrap_or_default();
             if !goes_on(&error, left, begun.elapsed()) {
+                let is_in_doubt = error.doubtful_number().is_some() && !left.is_zero();
+                if call.procedure() == ACK_TURN && is_in_doubt {
+                    self.let_go(token).await;
+                }
                 return Err(error);
             }
             call = call.repeated(Retry::settlement(left));
         }
+    }
+
+    /// Lets a turn go that cannot be stored. Its caller would try to store that the orchestration has failed, in a smaller ack, which
+    /// may be possible when the turn itself is not, and the workflow would be over for an error that an operator can correct. Without the lease it
+    /// cannot; the turn is tried again, and the attempt counts, so that there is an end to it.
+    async fn let_go(&self, token: &str) {
+        let instance_id = self.leases.instance_id(token);
+        let instance_id = instance_id.as_deref();
+        let call = Call::settle("abandon_orchestration_item", self.settlement(token))
+            .text("@lock_token", token)
+            .flag("@ignore_attempt", false)
+            .millis("@delay_ms", UNSTORED);
+        if let Err(error) = self.database.execute(&call).await {
+            tracing::warn!(instance_id, %error, "a turn that cannot be stored keeps its lease");
+            return;
+        }
+        tracing::warn!(
+            instance_id,
+            "a turn could not be stored, and is tried again later"
+        );
+        self.leases.end(token);
+        self.floors.returned(Queue::Orchestrations);
+        self.wakeups.turn_abandoned(token, Some(UNSTORED));
     }
 
     /// Forgets a lease, and tells of it, when the database no longer knows this provider as its holder.
@@ -314,14 +347,20 @@ impl Claims {
         let closing = async {
             self.tasks.close();
             // A fetch whose server is slow must not keep what is held from being given back.
-            let _ = tokio::time::timeout(CLOSING / 2, self.tasks.wait()).await;
+            let is_overdue = tokio::time::timeout(CLOSING / 2, self.tasks.wait())
+                .await
+                .is_err();
             let held = self.leases.take_all();
             let held = held
                 .iter()
                 .map(|(queue, token)| self.give_back(*queue, token));
             futures_util::future::join_all(held).await;
             self.release_sessions().await;
-            self.tasks.wait().await;
+            if is_overdue {
+                self.tasks.wait().await;
+                // What was answered meanwhile may have leased another session.
+                self.release_sessions().await;
+            }
         };
         tokio::time::timeout(CLOSING, closing).await.is_ok()
     }

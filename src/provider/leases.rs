@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::time::later;
+use crate::time::{later, lease_end};
 
 /// Which queue a lease is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl Leases {
         asked_at: Instant,
         length: Duration,
     ) {
-        let ends_at = later(asked_at, length);
+        let ends_at = lease_end(asked_at, length);
         let mut leases = self.lock();
         let now = Instant::now();
         // Leases that nobody settled end by themselves.
@@ -72,7 +72,7 @@ impl Leases {
     /// A lease was extended by a request of that moment. It may have been taken for ended, and forgotten, while
     /// the answer was on its way.
     pub(crate) fn extend(&self, token: &str, queue: Queue, asked_at: Instant, length: Duration) {
-        let ends_at = later(asked_at, length);
+        let ends_at = lease_end(asked_at, length);
         let mut leases = self.lock();
         match leases.get_mut(token) {
             Some(held) => {
@@ -165,6 +165,18 @@ mod tests {
         assert_eq!(leases.left("a"), Some(Duration::ZERO));
         leases.end("a");
         assert_eq!(leases.left("a"), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lease_of_several_days_is_known_until_it_ends() {
+        let (leases, day) = (Leases::default(), 24 * 60 * 60 * SECOND);
+        leases.begin("a", Queue::Work, "order", Instant::now(), 3 * day);
+        leases.begin("b", Queue::Work, "order", Instant::now(), SECOND);
+        leases.extend("b", Queue::Work, Instant::now(), 4 * day);
+        tokio::time::advance(2 * day).await;
+        leases.begin("c", Queue::Work, "", Instant::now(), SECOND);
+        assert_eq!(leases.left("a"), Some(day));
+        assert_eq!(leases.left("b"), Some(2 * day));
     }
 
     /// A renewal may be answered after the end of the lease as it was known.

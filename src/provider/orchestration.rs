@@ -9,7 +9,7 @@ use duroxide::providers::{
 };
 use duroxide::{Event, EventKind};
 
-use super::claims::{Claimed, Polled};
+use super::claims::{ACK_TURN, Claimed, Polled};
 use super::leases::Queue;
 use super::{MssqlProvider, history, polling, turn_history};
 use crate::codec;
@@ -18,6 +18,7 @@ use crate::history_cache::{Sent, Whole};
 use crate::observe::metrics;
 use crate::procedure::{Call, Record, ResultSets};
 use crate::retry::Retry;
+use crate::server_errors::says_lease_lost;
 use crate::wakeup::OrchestrationInterest;
 
 /// The name and version of an orchestration that nothing is known about.
@@ -64,22 +65,15 @@ async fn poll(
     lock_timeout: Duration,
     versions: Option<(i64, i64)>,
 ) -> Result<Polled<Fetched>, CallError> {
-    let call = Call::dispatch(
-        "fetch_orchestration_item",
-        provider.claims.pace.fetch(Queue::Orchestrations),
-    )
-    .millis("@lock_timeout_ms", lock_timeout)
-    .opt_int("@min_version", versions.map(|(min, _)| min))
-    .opt_int("@max_version", versions.map(|(_, max)| max))
-    .opt_guid("@process_id", provider.histories.process_id());
     let claims = &provider.claims;
+    let (retry, lease) = claims.pace.fetch(Queue::Orchestrations, lock_timeout);
+    let call = Call::dispatch("fetch_orchestration_item", retry)
+        .millis("@lock_timeout_ms", lease)
+        .opt_int("@min_version", versions.map(|(min, _)| min))
+        .opt_int("@max_version", versions.map(|(_, max)| max))
+        .opt_guid("@process_id", provider.histories.process_id());
     let claimed = match claims
-        .fetch(
-            Queue::Orchestrations,
-            lock_timeout,
-            format!("{versions:?}"),
-            call,
-        )
+        .fetch(Queue::Orchestrations, lease, format!("{versions:?}"), call)
         .await?
     {
         Polled::Found(claimed) => claimed,
@@ -92,9 +86,7 @@ async fn poll(
     } = claimed;
     let instance = header.text("instance_id")?.to_owned();
     let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
-    provider
-        .wakeups
-        .turn_began(claim.token(), &instance, lock_timeout);
+    provider.wakeups.turn_began(claim.token(), &instance, lease);
     let item = decode_item(provider, instance, &header, &mut rest).await?;
     Ok(Polled::Found((item, claim.take(), attempts)))
 }
@@ -228,50 +220,48 @@ pub(super) async fn ack(
     let history = codec::history_rows(turn.history_delta)?;
     let pinned = metadata.pinned_duroxide_version.as_ref();
     let pinned = pinned.map(|v| codec::packed_version(v.major, v.minor, v.patch));
-    let mut call = Call::settle(
-        "ack_orchestration_item",
-        provider.claims.settlement(lock_token),
-    )
-    .text("@lock_token", lock_token)
-    .int(
-        "@execution_id",
-        codec::bigint("execution id", turn.execution_id)?,
-    )
-    .opt_text("@history", codec::history(&history)?)
-    .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
-    .opt_text(
-        "@orchestrator_items",
-        codec::orchestrator_items(turn.orchestrator_items)?,
-    )
-    .opt_text(
-        "@cancelled_activities",
-        codec::cancelled_activities(turn.cancelled_activities)?,
-    )
-    .opt_text("@kv_changes", kv.changes)
-    .opt_text("@custom_status", custom_status.flatten())
-    .opt_text("@status", metadata.status.as_deref())
-    .opt_text("@output", metadata.output.as_deref())
-    .opt_text(
-        "@orchestration_name",
-        metadata.orchestration_name.as_deref(),
-    )
-    .opt_text(
-        "@orchestration_version",
-        metadata.orchestration_version.as_deref(),
-    )
-    .opt_text(
-        "@parent_instance_id",
-        metadata.parent_instance_id.as_deref(),
-    )
-    .opt_int("@pinned_version", pinned)
-    .opt_guid("@process_id", provider.histories.process_id());
+    let mut call = Call::settle(ACK_TURN, provider.claims.settlement(lock_token))
+        .text("@lock_token", lock_token)
+        .int(
+            "@execution_id",
+            codec::bigint("execution id", turn.execution_id)?,
+        )
+        .opt_text("@history", codec::history(&history)?)
+        .opt_text("@worker_items", codec::worker_items(turn.worker_items)?)
+        .opt_text(
+            "@orchestrator_items",
+            codec::orchestrator_items(turn.orchestrator_items)?,
+        )
+        .opt_text(
+            "@cancelled_activities",
+            codec::cancelled_activities(turn.cancelled_activities)?,
+        )
+        .opt_text("@kv_changes", kv.changes)
+        .opt_text("@custom_status", custom_status.flatten())
+        .opt_text("@status", metadata.status.as_deref())
+        .opt_text("@output", metadata.output.as_deref())
+        .opt_text(
+            "@orchestration_name",
+            metadata.orchestration_name.as_deref(),
+        )
+        .opt_text(
+            "@orchestration_version",
+            metadata.orchestration_version.as_deref(),
+        )
+        .opt_text(
+            "@parent_instance_id",
+            metadata.parent_instance_id.as_deref(),
+        )
+        .opt_int("@pinned_version", pinned)
+        .opt_guid("@process_id", provider.histories.process_id());
     if kv.clear_all {
         call = call.flag("@kv_clear_all", true);
     }
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
-    let mut answer = provider.claims.settle(lock_token, call).await?;
+    let acked = provider.claims.settle(lock_token, call).await;
+    let mut answer = end_if_lost(provider, lock_token, acked)?;
     turn_history::remember(
         provider,
         lock_token,
@@ -283,6 +273,20 @@ pub(super) async fn ack(
     // The caller has a history to drop and a round of its own to finish.
     provider.wakeups.go_first().await;
     Ok(())
+}
+
+/// A turn whose lease is lost is over: messages for its instance wake somebody again. What it had may be ready, or be done by an ack
+/// that nobody heard of, so one fetch is sent to look.
+fn end_if_lost<T>(
+    provider: &MssqlProvider,
+    lock_token: &str,
+    result: Result<T, CallError>,
+) -> Result<T, CallError> {
+    result.inspect_err(|error| {
+        if error.number().is_some_and(says_lease_lost) {
+            provider.wakeups.turn_abandoned(lock_token, None);
+        }
+    })
 }
 
 /// Wakes the fetches of this process that can take what the turn left behind.
@@ -318,10 +322,11 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider
-        .claims
+    let claims = &provider.claims;
+    let abandoned = claims
         .abandon(Queue::Orchestrations, lock_token, call)
-        .await?;
+        .await;
+    end_if_lost(provider, lock_token, abandoned)?;
     provider.wakeups.turn_abandoned(lock_token, delay);
     Ok(())
 }
@@ -331,16 +336,16 @@ pub(super) async fn renew(
     token: &str,
     extend_for: Duration,
 ) -> Result<(), CallError> {
-    let call = Call::settle(
-        "renew_orchestration_item_lock",
-        provider.claims.renewal(token, extend_for),
-    )
-    .text("@lock_token", token)
-    .millis("@extend_ms", extend_for);
     let claims = &provider.claims;
-    claims
+    let extend_for = claims.pace.extension(Queue::Orchestrations, extend_for);
+    let renewal = claims.renewal(token, extend_for);
+    let call = Call::settle("renew_orchestration_item_lock", renewal)
+        .text("@lock_token", token)
+        .millis("@extend_ms", extend_for);
+    let renewed = claims
         .renew(Queue::Orchestrations, token, extend_for, &call)
-        .await?;
+        .await;
+    end_if_lost(provider, token, renewed)?;
     provider.wakeups.turn_renewed(token, extend_for);
     Ok(())
 }

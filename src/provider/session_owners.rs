@@ -38,23 +38,28 @@ impl SessionOwners {
     }
 
     /// The owners that may have sessions and will not come back for them.
-    pub(super) fn take(&self) -> Vec<String> {
+    pub(super) fn holding(&self) -> Vec<String> {
         let now = Instant::now();
-        let owners = std::mem::take(&mut *self.lock());
-        let holding = owners.into_iter().filter(|(_, until)| *until > now);
-        holding.map(|(owner_id, _)| owner_id).collect()
+        let owners = self.lock();
+        let holding = owners.iter().filter(|(_, until)| **until > now);
+        holding.map(|(owner_id, _)| owner_id.clone()).collect()
     }
 }
 
 /// Whether the runtime made this name up for one of its workers, as it does without a `worker_node_id`:
-/// `work-`, a number and its own id. Nobody else bears it, then or later. A name of the user's own is there
-/// to find its sessions again after a restart.
+/// `work-`, a number, and the four hexadecimal digits that it calls itself by. Its workers do not come back under it, though another
+/// runtime may draw the same digits, rarely: such twins share their sessions by duroxide's own rule, and lose them
+/// together. A name of the user's own is there to find its sessions again after a restart.
 fn is_of_one_runtime(owner_id: &str) -> bool {
     let numbered = owner_id.strip_prefix("work-");
     numbered
         .and_then(|rest| rest.split_once('-'))
-        .is_some_and(|(number, _)| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        .is_some_and(|(number, runtime)| {
+            let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+                && runtime.len() == 4
+                && runtime.bytes().all(is_hex)
         })
 }
 
@@ -66,7 +71,7 @@ mod tests {
 
     #[test]
     fn names_of_the_user_are_told_from_those_of_a_runtime() {
-        for name in ["work-0-a1b2", "work-17-", "work-3-x-y"] {
+        for name in ["work-0-a1b2", "work-17-0000", "work-3-ffff"] {
             assert!(is_of_one_runtime(name), "{name}");
         }
         for name in [
@@ -76,7 +81,14 @@ mod tests {
             "work-0",
             "work-a-1",
             "work--1",
-            "network-0-1",
+            "network-0-a1b2",
+            "work-0-",
+            "work-0-a1b",
+            "work-0-a1b2c",
+            "work-0-A1B2",
+            "work-0-next",
+            "work-0-a1b2-x",
+            "work-+1-a1b2",
         ] {
             assert!(!is_of_one_runtime(name), "{name}");
         }
@@ -85,16 +97,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn owners_are_known_for_as_long_as_their_leases_may_last() {
         let owners = SessionOwners::default();
-        owners.named("work-0-a", SECOND);
-        owners.named("work-1-a", Duration::MAX);
-        owners.named("work-2-a", SECOND);
+        owners.named("work-0-00aa", SECOND);
+        owners.named("work-1-00aa", Duration::MAX);
+        owners.named("work-2-00aa", SECOND);
         owners.named("pod-0", Duration::MAX);
         tokio::time::advance(SECOND + ON_ITS_WAY / 2).await;
-        owners.named("work-2-a", SECOND);
+        owners.named("work-2-00aa", SECOND);
         tokio::time::advance(ON_ITS_WAY / 2).await;
-        let mut held = owners.take();
+        let mut held = owners.holding();
         held.sort_unstable();
-        assert_eq!(held, ["work-1-a", "work-2-a"]);
-        assert!(owners.take().is_empty());
+        assert_eq!(held, ["work-1-00aa", "work-2-00aa"]);
+        tokio::time::advance(SECOND + ON_ITS_WAY).await;
+        assert_eq!(owners.holding(), ["work-1-00aa"], "a day at most");
     }
 }

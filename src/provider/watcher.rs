@@ -20,14 +20,15 @@ use crate::observe::quiet;
 use crate::pool::Live;
 use crate::procedure::{Call, Database, Record};
 use crate::retry::Retry;
-use crate::time::jittered;
+use crate::time::{jittered, later};
 use crate::wakeup::{Question, Seen, Wakeups, Wanted};
 
 /// How long one call waits. A server that is told to stop does so at once; this bounds how long it
-/// keeps on when its client has vanished without a word.
-const WAIT: Duration = Duration::from_secs(10);
+/// keeps on when its client has vanished without a word, and with [`GRACE`] how long a process is deaf
+/// whose connections have all fallen silent.
+const WAIT: Duration = Duration::from_secs(3);
 /// How much later than promised an answer may come before the connection is given up.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(1);
 /// A connection that has had nothing to wait for in this time is closed.
 const IDLE: Duration = Duration::from_secs(60);
 /// How long the server may take to acknowledge that a wait is over.
@@ -194,6 +195,7 @@ impl Watch {
             Err(error) => return Answer::Failed(error),
         };
         wakeups.watch(wanted);
+        let due_at = later(Instant::now(), wait);
         tokio::select! {
             answer = database.ask_on(connection, &call, wait + GRACE) => {
                 let answer = answer.and_then(|mut sets| {
@@ -202,7 +204,15 @@ impl Watch {
                 });
                 match answer {
                     Ok((seen, looked_ms)) => Answer::Seen(seen, looked_ms),
-                    Err(error) => Answer::Failed(error),
+                    Err(error) => {
+                        if matches!(error, CallError::Timeout { .. }) {
+                            // The fetches that ask now must not meet with the same silence: what has not been heard since this
+                            // answer was due may be as dead.
+                            database.pool.distrust_silent(due_at);
+                            wakeups.unheard();
+                        }
+                        Answer::Failed(error)
+                    }
                 }
             }
             _ = wakeups.wanted_beside(wanted) => Answer::Outdated,
@@ -219,9 +229,13 @@ impl Watch {
 
     /// The connection to wait on, opened when there is none that can be used.
     async fn connection(&mut self) -> Result<&mut Live, CallError> {
-        let lifetime = self.database.options.max_lifetime;
+        let Database { options, pool, .. } = &*self.database;
         let is_usable = |(connection, opened_at): &(Live, Instant)| {
-            !connection.in_flight && !connection.is_closed() && opened_at.elapsed() < lifetime
+            !connection.in_flight
+                && !connection.is_closed()
+                && opened_at.elapsed() < options.max_lifetime
+                // A wait writes nothing, so that a server which lost the database may go on answering it.
+                && !pool.has_moved_since(*opened_at)
         };
         let opened = match self.connection.take().filter(is_usable) {
             Some(opened) => opened,

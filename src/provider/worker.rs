@@ -90,26 +90,27 @@ impl<'a> Query<'a> {
     }
 
     async fn poll(&self, provider: &MssqlProvider) -> Result<Polled<Fetched>, CallError> {
-        let mut call = Call::dispatch("fetch_work_item", provider.claims.pace.fetch(Queue::Work))
-            .millis("@lock_timeout_ms", self.lock_timeout)
+        let claims = &provider.claims;
+        let (retry, lease) = claims.pace.fetch(Queue::Work, self.lock_timeout);
+        let mut call = Call::dispatch("fetch_work_item", retry)
+            .millis("@lock_timeout_ms", lease)
             .flag("@include_untagged", self.include_untagged)
             .flag("@any_tag", self.any_tag)
             .opt_text("@tags", self.tags.clone())
             .opt_guid("@process_id", provider.histories.process_id());
         if let Some(session) = self.session {
-            let owners = &provider.claims.session_owners;
+            let owners = &claims.session_owners;
             owners.named(&session.owner_id, session.lock_timeout);
             call = call
                 .text("@session_owner", session.owner_id.clone())
                 .millis("@session_timeout_ms", session.lock_timeout);
         }
-        let claims = &provider.claims;
         let Claimed {
             header,
             mut rest,
             claim,
         } = match claims
-            .fetch(Queue::Work, self.lock_timeout, self.filter(), call)
+            .fetch(Queue::Work, lease, self.filter(), call)
             .await?
         {
             Polled::Found(claimed) => claimed,
@@ -229,6 +230,7 @@ pub(super) async fn renew(
     extend_for: Duration,
 ) -> Result<(), CallError> {
     let claims = &provider.claims;
+    let extend_for = claims.pace.extension(Queue::Work, extend_for);
     let call = Call::settle("renew_work_item_lock", claims.renewal(token, extend_for))
         .text("@lock_token", token)
         .millis("@extend_ms", extend_for);

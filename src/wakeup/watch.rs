@@ -151,6 +151,12 @@ impl Wakeups {
         self.watch(&Wanted::default());
     }
 
+    /// Nobody knows since when the watch has been deaf: all who relied on it ask.
+    pub(crate) fn unheard(&self) {
+        self.orchestrations.seen(|_| true);
+        self.workers.seen(|_| true);
+    }
+
     /// Wakes those who can take what was seen. False when something was seen that nobody can take.
     pub(crate) fn seen(&self, seen: &Seen) -> bool {
         let orchestrations = seen.orchestration && self.orchestrations.seen(|_| true);

@@ -32,6 +32,7 @@ in_both_settings! {
     runtime_works_again_soon_after_all_its_connections_fell_silent,
     long_activity_survives_a_silent_connection_at_any_of_its_calls,
     connections_that_do_not_open_leave_a_place_for_renewals,
+    renewals_find_places_again_although_logins_were_swallowed,
 }
 
 /// Whether the environment asks for activities of a minute with the lease of production, ten times
@@ -72,9 +73,13 @@ impl Setup {
     }
 
     async fn work(&self) -> String {
+        self.work_of(2).await
+    }
+
+    async fn work_of(&self, id: u64) -> String {
         let provider = &self.provider;
         provider
-            .enqueue_for_worker(activity("order", 2, ""))
+            .enqueue_for_worker(activity("order", id, ""))
             .await
             .unwrap();
         let filter = duroxide::providers::TagFilter::default();
@@ -250,12 +255,9 @@ async fn event_of_unknown_outcome_is_not_repeated(reads: SnapshotReads) {
     }
 }
 
-/// How long the runtime may be deaf after all its connections fell silent, from the next call on.
+/// How long the runtime may be deaf after all its connections fell silent, beside the time that its work takes.
 const DEAF: Duration = Duration::from_secs(5);
-/// A busy machine adds to what is measured and takes nothing from it, so the quickest of several rounds
-/// counts, and this limit holds for each.
 const DEAF_ROUNDS: usize = 4;
-const DEAF_AT_MOST: Duration = Duration::from_secs(20);
 
 /// The connections of the pool all die without a word, as behind a firewall that forgot them. The
 /// runtime gives them up and opens new ones.
@@ -273,26 +275,25 @@ async fn runtime_works_again_soon_after_all_its_connections_fell_silent(reads: S
         Runtime::start_with_store(setup.provider.clone(), echo_activities(), orchestrations).await;
     // A client of its own, so that only the runtime's connections matter.
     let client = Client::new(Arc::new(setup.schema.provider().await));
-    client.start_orchestration("a", "One", "x").await.unwrap();
-    client.wait_for_orchestration("a", PATIENCE).await.unwrap();
-    let mut quickest = Duration::MAX;
-    for round in 0..DEAF_ROUNDS {
-        setup.proxy.silence_all();
-        let begun = Instant::now();
-        let instance = format!("b-{round}");
-        let started = client.start_orchestration(&instance, "One", "x").await;
-        started.unwrap();
-        let ended = client.wait_for_orchestration(&instance, PATIENCE).await;
-        ended.unwrap();
-        let deaf = begun.elapsed();
-        println!("{reads:?}: the runtime worked again after {deaf:?}");
-        assert!(deaf < DEAF_AT_MOST, "{deaf:?}");
-        quickest = quickest.min(deaf);
-        if quickest < DEAF {
-            break;
+    let run = |instance: String| {
+        let client = &client;
+        async move {
+            let begun = Instant::now();
+            let started = client.start_orchestration(&instance, "One", "x").await;
+            started.unwrap();
+            let ended = client.wait_for_orchestration(&instance, PATIENCE).await;
+            ended.unwrap();
+            begun.elapsed()
         }
+    };
+    for round in 0..DEAF_ROUNDS {
+        // What a busy machine adds to the one it adds to the other.
+        let usual = run(format!("a-{round}")).await;
+        setup.proxy.silence_all();
+        let deaf = run(format!("b-{round}")).await;
+        println!("{reads:?}: the runtime worked again after {deaf:?}, usually {usual:?}");
+        assert!(deaf < DEAF + 4 * usual, "{deaf:?}, usually {usual:?}");
     }
-    assert!(quickest < DEAF, "{quickest:?} at best");
     runtime.shutdown(None).await;
 }
 
@@ -399,4 +400,28 @@ async fn connections_that_do_not_open_leave_a_place_for_renewals(reads: Snapshot
     let renewed = tokio::time::timeout(LEASE, renewed).await;
     renewed.expect("the renewal is not held up").unwrap();
     waiting.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+/// Logins are swallowed for some seconds while many leases have to be renewed. An attempt that is over leaves its place to the
+/// next, although its login is not.
+async fn renewals_find_places_again_although_logins_were_swallowed(reads: SnapshotReads) {
+    let setup = setup(reads, 20).await;
+    let mut tokens = Vec::new();
+    for id in 2..14 {
+        tokens.push(setup.work_of(id).await);
+    }
+    setup.proxy.silence_all();
+    setup.proxy.mute_new(true);
+    let provider = &setup.provider;
+    let renewals = tokens
+        .iter()
+        .map(|token| provider.renew_work_item_lock(token, LEASE));
+    let (renewed, ()) = tokio::join!(futures_util::future::join_all(renewals), async {
+        // As long as two attempts of each renewal, and shorter than the leases.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        setup.proxy.mute_new(false);
+    });
+    for renewed in renewed {
+        renewed.expect("the lease is renewed");
+    }
 }

@@ -21,6 +21,7 @@ const KINDS: [&str; 6] = ["One", "FanOut", "Parent", "Timer", "Event", "Again"];
 
 in_both_settings! {
     slow_commits_only_delay_workflows_of_every_kind,
+    commits_slower_than_the_leases_only_delay_workflows_of_every_kind,
 }
 
 /// How often each activity was run.
@@ -95,21 +96,41 @@ async fn start_all(client: &Client, name: &str) {
 /// Some workflows are under way when the commits become slow, others begin meanwhile. All complete, and no
 /// activity is run more than once more.
 async fn slow_commits_only_delay_workflows_of_every_kind(reads: SnapshotReads) {
+    complete_all(reads, LATENCY, SLOW, RuntimeOptions::default()).await;
+}
+
+/// A claim is leased before it is committed, so that every turn would begin when its lease is over. The runtime gives up what
+/// was tried too often, here sooner than by default.
+async fn commits_slower_than_the_leases_only_delay_workflows_of_every_kind(reads: SnapshotReads) {
+    let options = RuntimeOptions {
+        orchestrator_lock_timeout: Duration::from_secs(1),
+        worker_lock_timeout: Duration::from_secs(2),
+        max_attempts: 3,
+        ..RuntimeOptions::default()
+    };
+    complete_all(reads, Duration::from_millis(3500), 2 * SLOW, options).await;
+}
+
+async fn complete_all(
+    reads: SnapshotReads,
+    latency: Duration,
+    slow: Duration,
+    options: RuntimeOptions,
+) {
     let server = own_server_with(reads);
     let schema = TestSchema::at(server.connection_string());
     let store = Arc::new(schema.provider().await);
     let runs = Runs::default();
-    let options = RuntimeOptions::default();
     let (activities, orchestrations) = (activities(&runs), orchestrations());
     let runtime =
         Runtime::start_with_options(store.clone(), activities, orchestrations, options).await;
     // A client of its own, so that it takes no connection from the runtime.
     let client = Client::new(Arc::new(schema.provider().await));
     start_all(&client, "before").await;
-    server.controls().set_commit_latency(LATENCY);
+    server.controls().set_commit_latency(latency);
     tokio::join!(start_all(&client, "during"), async {
         // How long it lasts is what the test is about.
-        tokio::time::sleep(SLOW).await;
+        tokio::time::sleep(slow).await;
         server.controls().set_commit_latency(Duration::ZERO);
     });
     start_all(&client, "after").await;

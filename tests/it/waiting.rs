@@ -13,7 +13,7 @@ use duroxide::{Client, OrchestrationContext};
 use duroxide_sql::{MssqlProvider, MssqlProviderBuilder, Polling};
 
 use crate::support::database::{TestSchema, own_server};
-use crate::support::items::{LEASE, activity, create, start};
+use crate::support::items::{LEASE, activity, create, fetch, metadata, start};
 use crate::support::log::Log;
 use crate::support::proxy::{Fault, Proxy};
 use crate::support::runtime::{PATIENCE, echo_activities};
@@ -353,6 +353,50 @@ async fn silent_wait_is_given_up() {
         .await
         .unwrap();
     assert!(waiting.await.unwrap().is_some());
+}
+
+/// A wait writes nothing, so that a server which has become read-only would go on answering it. When another call hears that the database
+/// has moved, the next wait is on a connection that was opened after that.
+#[tokio::test]
+async fn watch_leaves_a_server_that_lost_the_database() {
+    let process = Process::start(|builder| builder).await;
+    let waiting = process.fetch_turn();
+    process.until_waits(1).await;
+    let fault = Fault::Error(3906, 16);
+    process.proxy.spoil("ack_work_item", fault);
+    let acked = process.provider.ack_work_item("no such token", None).await;
+    assert!(
+        !acked.unwrap_err().is_retryable(),
+        "the second server knows"
+    );
+    let waits = process.waits();
+    process.until_waits(waits + 1).await;
+    assert_eq!(process.proxy.callers("wait_for_work"), 2);
+    waiting.abort();
+}
+
+/// While a turn runs, messages for its instance wake nobody. When its lease is found to be lost they do again, at once and not at the
+/// end of the lease as it was known.
+#[tokio::test]
+async fn messages_wake_fetches_after_a_turn_that_lost_its_lease() {
+    let process = Process::start(|builder| builder.wait_for_work(false)).await;
+    let provider = &process.provider;
+    let put = || provider.enqueue_for_orchestrator(start("order"), None);
+    put().await.unwrap();
+    let (_, token, _) = fetch(&**provider).await.expect("the message");
+    let other = process.schema.provider().await;
+    let abandoned = other.abandon_orchestration_item(&token, Some(HOUR), false);
+    abandoned.await.expect("the lease ends");
+    let waiting = process.fetch_turn();
+    let asked = || async { process.proxy.calls("fetch_orchestration_item") == 2 };
+    until("it has asked in vain", asked).await;
+    let acked =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+    assert!(!acked.await.unwrap_err().is_retryable(), "lost");
+    put().await.unwrap();
+    let woken = tokio::time::timeout(LEASE / 2, waiting).await;
+    let woken = woken.expect("long before the end of the lease");
+    assert_eq!(woken.unwrap().as_deref(), Some("order"));
 }
 
 /// What the question covers and nobody can take wakes nobody, and is not asked for in a loop.

@@ -195,3 +195,23 @@ async fn watch_does_not_delay_what_is_known_to_become_ready() {
     let (woken, ()) = tokio::join!(place.wait(soon()), watching);
     assert_eq!((woken, start.elapsed().as_secs()), (Woken::PollAgain, 2));
 }
+
+/// A watch that has been deaf wakes all who relied on it, before their own time comes.
+#[tokio::test(start_paused = true)]
+async fn silent_watch_has_everybody_ask() {
+    let wakeups = Wakeups::new();
+    let mut turn = wakeups.orchestrations.join(versions(None), SLOW);
+    let interest = worker(TagFilter::DefaultOnly, Sessions::None);
+    let mut work = wakeups.workers.join(interest, SLOW);
+    let deaf = async {
+        let mut wanted = wakeups.wanted().await;
+        if wanted.orchestrations.is_empty() || wanted.workers.is_empty() {
+            wanted = wakeups.wanted_beside(&wanted).await;
+        }
+        wakeups.watch(&wanted);
+        wakeups.unheard();
+        wakeups.watch_nothing();
+    };
+    let (turn, work, ()) = tokio::join!(turn.wait(soon()), work.wait(soon()), deaf);
+    assert_eq!((turn, work), (Woken::PollAgain, Woken::PollAgain));
+}

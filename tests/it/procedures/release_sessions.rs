@@ -7,6 +7,12 @@ use duroxide_sql::MssqlProvider;
 
 use crate::support::database::TestSchema;
 use crate::support::items::LEASE;
+use crate::support::proxied::setup;
+use crate::support::proxy::Fault;
+
+/// Counts the leases of sessions.
+const HELD: &str = "SELECT COUNT(*) AS n FROM [$(schema)].sessions
+    WHERE locked_until_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());";
 
 fn item(id: u64, session: &str, tag: Option<&str>) -> WorkItem {
     WorkItem::ActivityExecute {
@@ -59,6 +65,30 @@ async fn sessions_of_a_closed_process_are_free_at_once() {
     assert_eq!(take(&second, "work-0-next", None).await, Some((2, 1)));
 }
 
+/// A fetch that is answered while its provider is being closed has leased a session after the others were let go.
+#[tokio::test]
+async fn session_of_a_fetch_that_is_answered_during_the_close_is_free() {
+    let setup = setup().await;
+    let provider = &setup.provider;
+    provider
+        .enqueue_for_worker(item(1, "s", None))
+        .await
+        .unwrap();
+    let session = SessionFetchConfig {
+        owner_id: "work-0-a1b2".into(),
+        lock_timeout: LEASE,
+    };
+    // After the provider has given back what it holds, and before it stops waiting.
+    let late = Fault::Late(Duration::from_secs(11));
+    setup.proxy.spoil("fetch_work_item", late);
+    let filter = TagFilter::default();
+    let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, Some(&session), &filter);
+    assert!(fetched.await.unwrap_err().is_retryable(), "nobody waits");
+    assert_eq!(setup.schema.number(HELD).await, 1);
+    provider.close().await;
+    assert_eq!(setup.schema.number(HELD).await, 0);
+}
+
 /// A name that the user gave comes back after a restart, and finds its sessions as they were.
 #[tokio::test]
 async fn sessions_of_a_named_worker_wait_for_it() {
@@ -90,11 +120,9 @@ async fn only_what_is_the_owners_is_released() {
     }
     let release =
         "EXEC [$(schema)].release_sessions @owner_ids = N'[\"w1\", \"w1\", null, \"W2\"]';";
-    let held = "SELECT COUNT(*) AS n FROM [$(schema)].sessions
-        WHERE locked_until_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());";
-    assert_eq!(schema.number(held).await, 3);
+    assert_eq!(schema.number(HELD).await, 3);
     assert_eq!(schema.number(release).await, 2);
-    assert_eq!(schema.number(held).await, 1);
+    assert_eq!(schema.number(HELD).await, 1);
     assert_eq!(schema.number(release).await, 0);
     let shown = "SELECT COUNT(*) AS n FROM [$(schema)].v_workers WHERE session_owner IS NOT NULL;";
     assert_eq!(schema.number(shown).await, 1, "nobody owns the others");

@@ -3,7 +3,7 @@
 //! It understands just enough of the wire format to see where a message begins, what kind it is
 //! and which procedure it calls. This works while only the login is encrypted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -43,6 +43,8 @@ struct Plan {
     requests: u64,
     reply_bytes: u64,
     calls: HashMap<String, u64>,
+    /// The connections on which each procedure was called, by their numbers.
+    callers: HashMap<String, BTreeSet<usize>>,
     /// The open connections: true for those that swallow everything.
     connections: Vec<Weak<AtomicBool>>,
     /// Whether new connections swallow everything, the login included.
@@ -106,6 +108,11 @@ impl Proxy {
             .push(fault);
     }
 
+    /// Spoils no further call of a procedure.
+    pub fn forgive(&self, procedure: &str) {
+        self.plan().faults.remove(procedure);
+    }
+
     /// Cuts the connection at every `n`th request.
     pub fn cut_every(&self, n: Option<u64>) {
         self.plan().cut_every = n;
@@ -150,6 +157,11 @@ impl Proxy {
     pub fn calls(&self, procedure: &str) -> u64 {
         self.plan().calls.get(procedure).copied().unwrap_or(0)
     }
+
+    /// On how many connections a procedure was called.
+    pub fn callers(&self, procedure: &str) -> usize {
+        self.plan().callers.get(procedure).map_or(0, BTreeSet::len)
+    }
 }
 
 fn server_of(url: &str) -> String {
@@ -171,6 +183,8 @@ struct Line {
     mute_on_reply: AtomicBool,
     /// How long the server's next answer is held back.
     late: Mutex<Duration>,
+    /// Which connection this is, in the order of their coming.
+    number: usize,
     /// Swallow everything.
     muted: Arc<AtomicBool>,
 }
@@ -189,10 +203,11 @@ async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let to_client = Arc::new(tokio::sync::Mutex::new(to_client));
-    let line = Line::default();
+    let mut line = Line::default();
     {
         let mut plan = plan.lock().expect("nothing panics while it holds this");
         line.muted.store(plan.mutes_new, Ordering::SeqCst);
+        line.number = plan.connections.len();
         plan.connections.push(Arc::downgrade(&line.muted));
     }
     let requests = forward_requests(
@@ -260,7 +275,7 @@ async fn forward_requests(
             continue;
         }
         if is_request && is_first_packet {
-            match decide(&plan, &frame) {
+            match decide(&plan, &frame, line.number) {
                 None => {}
                 Some(Fault::CutBefore) => return Ok(()),
                 Some(Fault::CutAfter) => line.cut_on_reply.store(true, Ordering::SeqCst),
@@ -289,11 +304,13 @@ async fn forward_requests(
     }
 }
 
-fn decide(plan: &Mutex<Plan>, frame: &[u8]) -> Option<Fault> {
+fn decide(plan: &Mutex<Plan>, frame: &[u8], connection: usize) -> Option<Fault> {
     let mut plan = plan.lock().expect("nothing panics while it holds this");
     plan.requests += 1;
     let procedure = procedure_of(frame)?;
     *plan.calls.entry(procedure.clone()).or_default() += 1;
+    let callers = plan.callers.entry(procedure.clone()).or_default();
+    callers.insert(connection);
     if let Some(faults) = plan.faults.get_mut(&procedure)
         && !faults.is_empty()
     {
