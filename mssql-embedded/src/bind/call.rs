@@ -197,7 +197,7 @@ impl<'a> Binder<'a> {
                  type of the first argument has to be known.",
             ));
         }
-        let equal = compare(CompareOp::Eq, first.clone(), second)?;
+        let equal = compare(CompareOp::Eq, self.copy(&first)?, second)?;
         let expr = Scalar::Case {
             whens: vec![(equal, Scalar::Const(Value::Null))],
             otherwise: Box::new(first.expr),

@@ -199,8 +199,8 @@ impl<'a> Binder<'a> {
     /// The conjuncts of a condition, those of the form `column IN (…)` also as joins.
     pub(super) fn bind_conjuncts(&mut self, cond: &'a Condition) -> SqlResult<Vec<Conjunct>> {
         if let Condition::And(a, b) = cond {
-            let mut list = self.bind_conjuncts(a)?;
-            list.extend(self.bind_conjuncts(b)?);
+            let mut list = self.in_level(|binder| binder.bind_conjuncts(a))?;
+            list.extend(self.in_level(|binder| binder.bind_conjuncts(b))?);
             Ok(list)
         } else {
             let as_join = match self.may_bind_twice() {
@@ -230,7 +230,8 @@ impl<'a> Binder<'a> {
         let [item] = parts.items.as_slice() else {
             return Err(one_column());
         };
-        let equal = super::compare::compare(crate::ast::CompareOp::Eq, item.ex.clone(), value)?;
+        let equal =
+            super::compare::compare(crate::ast::CompareOp::Eq, self.copy(&item.ex)?, value)?;
         if !self.scope().windows.is_empty() {
             parts.above.push(equal);
         } else if grouped {

@@ -7,7 +7,7 @@ use crate::plan::{Cond, HashJoin, LoopKind, Node, Scalar};
 use crate::value::DataType;
 
 use super::access::no_plan;
-use super::{Conjunct, LeafKind, Planned, Planner, Rel, SlotSet, span};
+use super::{Conjunct, LeafKind, Planned, Planner, Rel, SOURCES_MAX, SlotSet, span};
 
 /// How early a member should be placed; the smaller the earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +80,9 @@ impl Planner<'_> {
         for (i, conjunct) in conds.into_iter().enumerate() {
             match conjunct.as_join {
                 Some(join)
-                    if self.join_helps(pending, &plain, i, &join.cond, join.slot, available)? =>
+                    if pending.len() < SOURCES_MAX
+                        && self
+                            .join_helps(pending, &plain, i, &join.cond, join.slot, available)? =>
                 {
                     pending.push(Rel::Members {
                         node: Box::new(join.members),

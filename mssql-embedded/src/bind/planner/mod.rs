@@ -26,6 +26,10 @@ use super::hints::TableHints;
 pub(super) use access::no_plan;
 pub(super) use needed::prune;
 
+/// How many sources one query may join. Each join stands on the one before it, so that this bounds the height of a plan;
+/// the parser bounds what one text names, but CTEs and views may become part of the query around them.
+pub(super) const SOURCES_MAX: usize = 512;
+
 /// Slots of the level that is planned.
 pub(super) type SlotSet = BTreeSet<usize>;
 
