@@ -4,6 +4,7 @@ use crate::adversary::Choices;
 use crate::ast::{Condition, Expr, JoinStrategy, ObjectName, QuerySpec, StmtKind, TableSource};
 use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Asking, stop_if};
 use crate::plan::{Bound, BoundKind, Replan, Required, Typed, VariableMap};
 
 use super::cte::CteEnvironment;
@@ -33,6 +34,8 @@ pub struct BindContext<'a> {
     pub temporaries: &'a TemporaryTables,
     /// What the adversary decides for the statement, if there is one.
     pub choices: Option<&'a Choices>,
+    /// Asks the client side whether to stop.
+    pub interrupted: Asking<'a>,
 }
 
 impl<'a> BindContext<'a> {
@@ -45,6 +48,15 @@ impl<'a> BindContext<'a> {
             login: self.login,
             temporaries: self.temporaries,
         }
+    }
+
+    /// Asks whether to go on. Binding can last: a statement may name many tables, and views as many again.
+    ///
+    /// # Errors
+    ///
+    /// That of an interrupt.
+    pub fn go_on(&self) -> SqlResult<()> {
+        stop_if((self.interrupted)())
     }
 
     /// The context in which the rules of a table hold: they were written in the table's own database.

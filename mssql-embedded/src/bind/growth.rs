@@ -45,12 +45,13 @@ pub(super) struct Growth {
 }
 
 impl Binder<'_> {
-    /// Counts a SELECT about to be bound.
+    /// Counts a SELECT about to be bound, and asks whether to go on.
     ///
     /// # Errors
     ///
     /// 8623 when CTEs and views that name each other have made the statement too large.
     pub(super) fn count_select(&mut self) -> SqlResult<()> {
+        self.ctx.go_on()?;
         self.growth.selects += 1;
         within(self.growth.selects, SELECTS_MAX)
     }

@@ -133,6 +133,7 @@ impl<'a> Binder<'a> {
                 joins: std::mem::take(&mut self.scope().join_hints),
             },
             choices: self.ctx.choices,
+            interrupted: self.ctx.interrupted,
         };
         let planned = plan(request)?;
         let sorted = parts.order.is_empty() || order.is_some() && planned.ordered;

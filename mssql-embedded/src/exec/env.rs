@@ -6,7 +6,7 @@ use crate::access::{Access, Latch};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
-use crate::interrupt::{Interrupt, interrupt_error};
+use crate::interrupt::{Interrupt, stop_if};
 use crate::memory::Charge;
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
@@ -83,7 +83,7 @@ impl<'e> Env<'_, 'e> {
     /// Lets others have the latch and asks whether to go on.
     pub fn pause(&mut self) -> SqlResult<()> {
         self.latch.bump();
-        stop_if_told(self.interrupted)
+        stop_if((self.interrupted)())
     }
 
     /// Notes that the statement keeps so many bytes more until it ends.
@@ -121,14 +121,7 @@ pub(super) fn tick(
     interrupted: &mut dyn FnMut() -> Option<Interrupt>,
 ) -> SqlResult<()> {
     if latch.give_way() {
-        stop_if_told(interrupted)?;
+        stop_if(interrupted())?;
     }
     Ok(())
-}
-
-fn stop_if_told(interrupted: &mut dyn FnMut() -> Option<Interrupt>) -> SqlResult<()> {
-    match interrupted() {
-        Some(interrupt) => Err(interrupt_error(interrupt)),
-        None => Ok(()),
-    }
 }

@@ -3,6 +3,7 @@
 use crate::adversary::Question;
 use crate::ast::{CompareOp, JoinStrategy};
 use crate::error::SqlResult;
+use crate::interrupt::stop_if;
 use crate::plan::{Cond, HashJoin, LoopKind, Node, Scalar};
 use crate::value::DataType;
 
@@ -156,6 +157,7 @@ impl Planner<'_> {
         let mut best: Option<(Class, usize)> = None;
         let mut possible = 0;
         for (i, member) in pending.iter().enumerate() {
+            stop_if((self.interrupted)())?;
             if !self.needs(member).is_subset(filled) {
                 continue;
             }

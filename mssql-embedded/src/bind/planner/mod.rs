@@ -19,6 +19,7 @@ use crate::adversary::Choices;
 use crate::ast::JoinStrategy;
 use crate::catalog::TableDef;
 use crate::error::SqlResult;
+use crate::interrupt::Asking;
 use crate::plan::{Cond, Node, Purpose};
 
 use super::hints::TableHints;
@@ -164,6 +165,8 @@ pub(super) struct Request<'c> {
     pub(super) hints: JoinHints,
     /// Makes the choices instead of the planner, if there is an adversary.
     pub(super) choices: Option<&'c Choices>,
+    /// Asks whether to stop: of many tables each one is looked at before each one is placed.
+    pub(super) interrupted: Asking<'c>,
 }
 
 /// What hints say about joins.
@@ -197,6 +200,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         limited,
         hints,
         choices,
+        interrupted,
     } = request;
     let planner = Planner {
         level,
@@ -205,6 +209,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         limited,
         hints,
         choices,
+        interrupted,
     };
     let members = rel.into_iter().collect();
     planner.members(members, filter, &SlotSet::new(), true)
@@ -217,6 +222,7 @@ struct Planner<'c> {
     limited: bool,
     hints: JoinHints,
     choices: Option<&'c Choices>,
+    interrupted: Asking<'c>,
 }
 
 impl Planner<'_> {

@@ -1,5 +1,6 @@
 //! CREATE, ALTER and DROP PROCEDURE and VIEW.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::ast::{CreateProcedure, Ddl, DropKind, Ident, ObjectName, SelectStmt};
@@ -101,7 +102,10 @@ fn check_body(module: &Arc<Module>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let catalog = Arc::clone(&env.latch.catalog);
     // Binding may take its time, and nothing has been changed yet.
     env.latch.release();
-    crate::session::precompile::check(module, &module.body, env.core, &frame, &catalog)
+    let asked = RefCell::new(&mut *env.interrupted);
+    let interrupted = || (asked.borrow_mut())();
+    let (list, core) = (&module.body, &*env.core);
+    crate::session::precompile::check(module, list, core, &frame, &catalog, &interrupted)
 }
 
 /// CREATE [OR ALTER] VIEW, ALTER VIEW.
@@ -172,6 +176,7 @@ fn check_query(
     // As with the body of a procedure.
     env.latch.release();
     let database = catalog.databases.get(&env.core.database);
+    let asked = RefCell::new(&mut *env.interrupted);
     let context = BindContext {
         catalog: &catalog,
         database: database.ok_or_else(|| SqlError::internal("a view without a database"))?,
@@ -181,6 +186,7 @@ fn check_query(
         quoted_identifier: env.core.settings.quoted_identifier,
         temporaries: &env.core.temporaries,
         choices: env.core.choices.as_ref(),
+        interrupted: &|| (asked.borrow_mut())(),
     };
     check_view(&context, view, columns, query).map_err(|mut error| {
         view.clone_into(&mut error.procedure);
