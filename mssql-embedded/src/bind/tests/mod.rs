@@ -9,7 +9,7 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::ast::{Ddl, StmtKind};
+use crate::ast::{CreateView, Ddl, StmtKind};
 use crate::catalog::{Catalog, Database, Home, Object, TableDef, ViewDef};
 use crate::error::{SqlError, SqlResult};
 use crate::parse::{ParseOptions, parse_batch};
@@ -96,9 +96,9 @@ fn define(database: &mut Database, ddl: Ddl, id: i32) {
             index_from_ast(&mut table, &index, database).unwrap();
             (name, Object::Table(Arc::new(table)))
         }
-        Ddl::CreateView {
+        Ddl::CreateView(CreateView {
             name, query, text, ..
-        } => {
+        }) => {
             let view = ViewDef {
                 id,
                 schema_id: 1,

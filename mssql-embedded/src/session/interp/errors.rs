@@ -239,7 +239,7 @@ impl Interp<'_> {
             ..
         } = &stmt.kind
         else {
-            return Ok(Flow::Next);
+            return Err(SqlError::internal("RAISERROR of another statement").into());
         };
         let values = self.values(stmt, module, frame)?;
         let (message, message_ty) = &values[0];
@@ -255,8 +255,8 @@ impl Interp<'_> {
                 CastMode::Assign,
             )? {
                 Value::Int(n) => Ok(n),
-                Value::Null
-                | Value::Bit(_)
+                Value::Null => Ok(0),
+                Value::Bit(_)
                 | Value::Decimal { .. }
                 | Value::Float(_)
                 | Value::Str(_)
@@ -265,7 +265,7 @@ impl Interp<'_> {
                 | Value::Date(_)
                 | Value::Time(_)
                 | Value::DateTime { .. }
-                | Value::DateTimeOffset { .. } => Ok(0),
+                | Value::DateTimeOffset { .. } => Err(SqlError::internal("an INT that is none")),
             }
         };
         let severity = int(1)?.clamp(0, 25) as u8;

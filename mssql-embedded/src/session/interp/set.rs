@@ -115,12 +115,9 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<(), Failure> {
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(());
-        };
+        let (value, from) = self.value(stmt, module, frame)?;
         let to = DataType::VarBinary(Length::Limited(128));
-        let Value::Bytes(bytes) = cast(value, from, &to, None, CastMode::Assign)? else {
+        let Value::Bytes(bytes) = cast(&value, &from, &to, None, CastMode::Assign)? else {
             let message = "SET CONTEXT_INFO option requires varbinary (128) NOT NULL parameter.";
             return Err(SqlError::with(2743, 16, 1, message).into());
         };
@@ -235,17 +232,26 @@ impl Interp<'_> {
         Ok(())
     }
 
+    /// The one value of a statement that has one.
+    fn value(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<(Value, DataType), Failure> {
+        let mut values = self.values(stmt, module, frame)?;
+        let value = values.pop();
+        Ok(value.ok_or_else(|| SqlError::internal("a statement without its value"))?)
+    }
+
     fn number(
         &mut self,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<i64, Failure> {
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(0);
-        };
-        if let Value::Int(n) = cast(value, from, &DataType::BigInt, None, CastMode::Assign)? {
+        let (value, from) = self.value(stmt, module, frame)?;
+        if let Value::Int(n) = cast(&value, &from, &DataType::BigInt, None, CastMode::Assign)? {
             Ok(n)
         } else {
             Ok(0)
@@ -278,14 +284,11 @@ impl Interp<'_> {
         if !delay {
             return Err(SqlError::unsupported("WAITFOR TIME").into());
         }
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(Flow::Next);
-        };
-        let ticks = match cast(value, from, &DataType::DateTime, None, CastMode::Assign) {
+        let (value, from) = self.value(stmt, module, frame)?;
+        let ticks = match cast(&value, &from, &DataType::DateTime, None, CastMode::Assign) {
             Ok(Value::DateTime { ticks, .. }) => ticks,
             _ => {
-                let text = crate::session::text_of(value, from, 100)?;
+                let text = crate::session::text_of(&value, &from, 100)?;
                 return Err(SqlError::with(
                     148,
                     15,
