@@ -3,6 +3,7 @@
 
 mod definitions;
 mod errors;
+mod functions;
 mod plans;
 mod shape;
 mod types;
