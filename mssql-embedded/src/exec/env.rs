@@ -98,10 +98,8 @@ impl<'e> Env<'_, 'e> {
 
     /// How many rows SET ROWCOUNT lets a statement return or change.
     pub fn row_limit(&self) -> Option<usize> {
-        match self.core.settings.rowcount_limit {
-            0 => None,
-            limit => usize::try_from(limit).ok(),
-        }
+        let limit = self.core.settings.rowcount_limit?;
+        usize::try_from(limit.get()).ok()
     }
 
     /// The value of a slot.

@@ -1,5 +1,7 @@
 //! Inner joins: in which order, and by loop or hash.
 
+use std::cmp::Reverse;
+
 use crate::adversary::Question;
 use crate::ast::{CompareOp, JoinStrategy};
 use crate::error::SqlResult;
@@ -19,8 +21,8 @@ enum Class {
     FirstRows,
     /// Few rows: table variables, lists, JSON.
     Small,
-    /// A seek by equality; the more columns, the smaller the number.
-    Seek(usize),
+    /// A seek by equality; the more columns, the earlier.
+    Seek(Reverse<usize>),
     /// A seek by a range.
     Range,
     /// A subtree.
@@ -203,7 +205,7 @@ impl Planner<'_> {
                 match path.rank {
                     r if r.single => Class::Single,
                     r if self.limited && r.ordered => Class::FirstRows,
-                    r if r.equal > 0 => Class::Seek(usize::MAX - r.equal),
+                    r if r.equal > 0 => Class::Seek(Reverse(r.equal)),
                     r if r.bounds > 0 => Class::Range,
                     _ => Class::Full,
                 }

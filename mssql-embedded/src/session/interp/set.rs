@@ -1,5 +1,6 @@
 //! SET options, USE and WAITFOR.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,9 @@ impl Interp<'_> {
             }
             SetOption::IdentityInsert(table, on) => self.identity_insert(table, *on, frame)?,
             SetOption::LockTimeout(_) => {
-                self.core.settings.lock_timeout_ms = self.number(stmt, module, frame)?.max(-1);
+                // Below zero is for ever.
+                let timeout = self.number(stmt, module, frame)?;
+                self.core.settings.lock_timeout_ms = u64::try_from(timeout).ok();
             }
             SetOption::DeadlockPriority(priority) => {
                 let level = match priority {
@@ -75,7 +78,8 @@ impl Interp<'_> {
                         "A TOP or FETCH clause contains an invalid value.",
                     )
                 })?;
-                self.core.settings.rowcount_limit = limit;
+                // Zero is without limit.
+                self.core.settings.rowcount_limit = NonZeroU64::new(limit);
             }
             SetOption::TextSize(_) => {
                 let n = self.number(stmt, module, frame)?;
