@@ -59,6 +59,14 @@ impl SqlError {
         self
     }
 
+    /// 217: procedures, or views, that call each other too deep.
+    pub fn nested_too_deep() -> Self {
+        Self::new(
+            217,
+            "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+        )
+    }
+
     /// A construct this engine does not implement. SQL Server has no such message; 40517 ("keyword
     /// or statement option is not supported in this version") is the nearest one it owns.
     pub fn unsupported(what: impl fmt::Display) -> Self {

@@ -22,15 +22,8 @@ pub enum Ddl {
     CreateIndex(CreateIndex),
     /// `CREATE [OR ALTER] PROCEDURE` and `ALTER PROCEDURE`.
     CreateProcedure(CreateProcedure),
-    /// `CREATE [OR ALTER] VIEW`.
-    CreateView {
-        name: ObjectName,
-        columns: Vec<Ident>,
-        query: super::SelectStmt,
-        text: String,
-        or_alter: bool,
-        alter: bool,
-    },
+    /// `CREATE [OR ALTER] VIEW` and `ALTER VIEW`.
+    CreateView(CreateView),
     /// `DROP kind [IF EXISTS] a, b`.
     Drop {
         kind: DropKind,
@@ -232,6 +225,20 @@ pub enum AlterTable {
     DropConstraint { if_exists: bool, names: Vec<Ident> },
     /// `SET (LOCK_ESCALATION = TABLE|AUTO|DISABLE)`; true when not DISABLE.
     LockEscalation(bool),
+}
+
+/// A view's definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    pub name: ObjectName,
+    /// Names of its columns, if given.
+    pub columns: Vec<Ident>,
+    pub query: super::SelectStmt,
+    pub text: String,
+    /// `CREATE OR ALTER`.
+    pub or_alter: bool,
+    /// `ALTER`.
+    pub alter: bool,
 }
 
 /// `CREATE PROCEDURE`.

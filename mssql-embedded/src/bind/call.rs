@@ -15,6 +15,24 @@ use super::query::is_json;
 use super::typing::{Ex, coerce};
 use super::window::is_window_only;
 
+/// What looks like a function and is bound in its own way.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Coalesce,
+    IsNull,
+    NullIf,
+    Grouping,
+}
+
+/// Their names.
+pub(super) const FORMS: &[(&str, Form)] = &[
+    ("COALESCE", Form::Coalesce),
+    ("ISNULL", Form::IsNull),
+    ("NULLIF", Form::NullIf),
+    ("GROUPING", Form::Grouping),
+    ("GROUPING_ID", Form::Grouping),
+];
+
 impl<'a> Binder<'a> {
     /// Binds a call of any kind.
     pub(super) fn bind_call(&mut self, call: &'a Call, pos: Pos) -> SqlResult<Ex> {
@@ -44,20 +62,22 @@ impl<'a> Binder<'a> {
                 format!("Incorrect syntax near '{}'.", name.name),
             ));
         }
-        match upper.as_str() {
-            "COALESCE" => self.bind_coalesce(call),
-            "ISNULL" => self.bind_isnull(call),
-            "NULLIF" => self.bind_nullif(call),
-            "GROUPING" | "GROUPING_ID" => self.bind_grouping_function(&upper, call),
-            "CHECKSUM" if is_newid(&call.args) => self.call_named(OF_NEWID, Vec::new()),
-            _ => {
-                let function =
-                    lookup(&upper).ok_or_else(|| crate::func::unknown(&name.name).at(pos.line))?;
-                let args = self.bind_arguments(function, &call.args)?;
-                let function = embedding(function, &args);
-                self.call_function(function, args)
-            }
+        if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == upper) {
+            return match form {
+                Form::Coalesce => self.bind_coalesce(call),
+                Form::IsNull => self.bind_isnull(call),
+                Form::NullIf => self.bind_nullif(call),
+                Form::Grouping => self.bind_grouping_function(&upper, call),
+            };
         }
+        if upper == "CHECKSUM" && is_newid(&call.args) {
+            return self.call_named(OF_NEWID, Vec::new());
+        }
+        let function =
+            lookup(&upper).ok_or_else(|| crate::func::unknown(&name.name).at(pos.line))?;
+        let args = self.bind_arguments(function, &call.args)?;
+        let function = embedding(function, &args);
+        self.call_function(function, args)
     }
 
     /// Calls a function that only the binder can name.
@@ -197,7 +217,7 @@ impl<'a> Binder<'a> {
                  type of the first argument has to be known.",
             ));
         }
-        let equal = compare(CompareOp::Eq, first.clone(), second)?;
+        let equal = compare(CompareOp::Eq, self.copy(&first)?, second)?;
         let expr = Scalar::Case {
             whens: vec![(equal, Scalar::Const(Value::Null))],
             otherwise: Box::new(first.expr),

@@ -18,8 +18,12 @@ impl<'a> Binder<'a> {
         self.bind_part(cond, true)
     }
 
-    /// `filters`: unknown and false have the same effect here, which NOT ends.
     fn bind_part(&mut self, cond: &'a Condition, filters: bool) -> SqlResult<Cond> {
+        self.in_level(|b| b.bind_condition(cond, filters))
+    }
+
+    /// `filters`: unknown and false have the same effect here, which NOT ends.
+    fn bind_condition(&mut self, cond: &'a Condition, filters: bool) -> SqlResult<Cond> {
         match cond {
             Condition::And(a, b) => {
                 let (a, b) = (self.bind_part(a, filters)?, self.bind_part(b, filters)?);
@@ -69,7 +73,7 @@ impl<'a> Binder<'a> {
             } => {
                 let ex = self.bind_expr(expr)?;
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let low = compare(CompareOp::Ge, ex.clone(), low)?;
+                let low = compare(CompareOp::Ge, self.copy(&ex)?, low)?;
                 let high = compare(CompareOp::Le, ex, high)?;
                 Ok(negate_if(*negated, all(vec![low, high])))
             }

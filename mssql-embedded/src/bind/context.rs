@@ -4,14 +4,13 @@ use crate::adversary::Choices;
 use crate::ast::{Condition, Expr, JoinStrategy, ObjectName, QuerySpec, StmtKind, TableSource};
 use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Asking, stop_if};
 use crate::plan::{Bound, BoundKind, Replan, Required, Typed, VariableMap};
 
 use super::cte::CteEnvironment;
+use super::growth::Growth;
 use super::scope::{Clause, Scope};
 use super::through::{Modifiable, Passed};
-
-/// How many SELECTs a statement may consist of once its CTEs and views are in their places.
-const SELECTS_MAX: usize = 5_000;
 
 /// How deep queries that are bound in two forms may nest; each level doubles the work.
 const TWOFOLD_MAX: usize = 4;
@@ -35,6 +34,8 @@ pub struct BindContext<'a> {
     pub temporaries: &'a TemporaryTables,
     /// What the adversary decides for the statement, if there is one.
     pub choices: Option<&'a Choices>,
+    /// Asks the client side whether to stop.
+    pub interrupted: Asking<'a>,
 }
 
 impl<'a> BindContext<'a> {
@@ -47,6 +48,15 @@ impl<'a> BindContext<'a> {
             login: self.login,
             temporaries: self.temporaries,
         }
+    }
+
+    /// Asks whether to go on. Binding can last: a statement may name many tables, and views as many again.
+    ///
+    /// # Errors
+    ///
+    /// That of an interrupt.
+    pub fn go_on(&self) -> SqlResult<()> {
+        stop_if((self.interrupted)())
     }
 
     /// The context in which the rules of a table hold: they were written in the table's own database.
@@ -71,8 +81,8 @@ pub(super) struct Binder<'a> {
     /// How many view bodies enclose the current place; what is read there needs no permission of
     /// its own.
     pub(super) view_depth: usize,
-    /// How many SELECTs have been bound; a CTE or view counts each time it is named.
-    pub(super) selects: usize,
+    /// How large and how deep the statement has become.
+    pub(super) growth: Growth,
     /// How many enclosing queries are being bound in two forms, of which the planner takes one.
     pub(super) twofold: usize,
     pub(super) next_recursive_id: usize,
@@ -107,7 +117,7 @@ impl<'a> Binder<'a> {
             depends: Vec::new(),
             requires: Vec::new(),
             view_depth: 0,
-            selects: 0,
+            growth: Growth::default(),
             twofold: 0,
             next_recursive_id: 0,
             max_recursion: 100,
@@ -153,26 +163,6 @@ impl<'a> Binder<'a> {
         if self.view_depth == 0 && !self.requires.contains(&required) {
             self.requires.push(required);
         }
-    }
-
-    /// Counts a SELECT about to be bound.
-    ///
-    /// # Errors
-    ///
-    /// 8623 when CTEs and views that name each other have made the statement too large.
-    pub(super) fn count_select(&mut self) -> SqlResult<()> {
-        self.selects += 1;
-        if self.selects <= SELECTS_MAX {
-            return Ok(());
-        }
-        Err(SqlError::new(
-            8623,
-            "The query processor ran out of internal resources and could not produce a query plan. \
-             This is a rare event and only expected for extremely complex queries or queries that \
-             reference a very large number of tables or partitions. Please simplify the query. If you \
-             believe you have received this message in error, contact Customer Support Services for \
-             more information.",
-        ))
     }
 
     /// Binds a query in one of two forms that both have to be bound. Inside such queries there are two

@@ -21,7 +21,8 @@ use super::{errors, resolve_collation, resolve_type};
 impl<'a> Binder<'a> {
     /// Binds a value.
     pub(super) fn bind_expr(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
-        self.bind_kind(expr).map_err(|e| e.at(expr.pos.line))
+        self.in_level(|b| b.bind_kind(expr))
+            .map_err(|e| e.at(expr.pos.line))
     }
 
     fn bind_kind(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
@@ -64,18 +65,18 @@ impl<'a> Binder<'a> {
                 operand,
                 whens,
                 otherwise,
-            } => self.bind_simple_case(operand, whens, otherwise.as_deref()),
+            } => self.in_case(|b| b.bind_simple_case(operand, whens, otherwise.as_deref())),
             ExprKind::SearchedCase { whens, otherwise } => {
                 let conds = whens.iter().map(|(c, _)| c);
                 let mut results: Vec<&'a Expr> = whens.iter().map(|(_, r)| r).collect();
                 results.extend(otherwise.as_deref());
-                self.bind_case(conds.collect(), results)
+                self.in_case(|b| b.bind_case(conds.collect(), results))
             }
             ExprKind::Iif {
                 condition,
                 then,
                 otherwise,
-            } => self.bind_case(vec![condition], vec![then, otherwise]),
+            } => self.in_case(|b| b.bind_case(vec![condition], vec![then, otherwise])),
             ExprKind::Subquery(query) => self.bind_scalar_subquery(query),
             ExprKind::Collate(operand, name) => self.bind_collate(operand, name),
             ExprKind::AtTimeZone(operand, zone) => {
@@ -143,7 +144,7 @@ impl<'a> Binder<'a> {
             let value = self.bind_expr(value)?;
             conds.push(super::compare::compare(
                 crate::ast::CompareOp::Eq,
-                operand.clone(),
+                self.copy(&operand)?,
                 value,
             )?);
         }

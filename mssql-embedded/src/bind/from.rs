@@ -40,6 +40,12 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn bind_source(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
+        let rel = self.in_level(|b| b.bind_source_here(source))?;
+        self.check_sources()?;
+        Ok(rel)
+    }
+
+    fn bind_source_here(&mut self, source: &'a TableSource) -> SqlResult<Rel> {
         if self.target_source.is_some_and(|t| std::ptr::eq(t, source)) {
             let target = self.add_modifiable_source(source)?;
             let rel = target.rel.clone();
@@ -249,13 +255,10 @@ impl<'a> Binder<'a> {
     }
 
     fn view_query(&mut self, view: &'a Arc<ViewDef>) -> SqlResult<Query> {
-        self.view_depth += 1;
-        let ctes = std::mem::take(&mut self.ctes);
-        self.push_ctes(&view.query.with)?;
-        let bound = self.bind_nested(&view.query.query, QueryUse::Closed);
-        self.ctes = ctes;
-        self.view_depth -= 1;
-        let mut bound = bound?;
+        let mut bound = self.in_view(|b| {
+            b.push_ctes(&view.query.with)?;
+            b.bind_nested(&view.query.query, QueryUse::Closed)
+        })?;
         for (column, name) in bound.columns.iter_mut().zip(&view.columns) {
             column.name.clone_from(name);
         }

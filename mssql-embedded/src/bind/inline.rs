@@ -54,7 +54,7 @@ impl<'a> Binder<'a> {
         let names_from = std::mem::replace(&mut scope.names_from, mark.sources);
         let closed = part.closed || scope.barrier;
         let barrier = std::mem::replace(&mut scope.barrier, closed);
-        let bound = self.bind_inlined(spec, &mark);
+        let bound = self.in_query(|b| b.bind_inlined(spec, &mark));
         let scope = self.scope();
         scope.names_from = names_from;
         scope.barrier = barrier;
@@ -102,12 +102,7 @@ impl<'a> Binder<'a> {
             names: &names,
             closed: true,
         };
-        let ctes = std::mem::take(&mut self.ctes);
-        self.view_depth += 1;
-        let merged = self.inline(&part);
-        self.view_depth -= 1;
-        self.ctes = ctes;
-        merged
+        self.in_view(|b| b.inline(&part))
     }
 
     fn bind_inlined(

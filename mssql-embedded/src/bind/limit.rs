@@ -77,7 +77,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn limit(
-        &self,
+        &mut self,
         node: Node,
         top: Option<BoundTop>,
         limits: Option<Limits>,
@@ -99,7 +99,10 @@ impl<'a> Binder<'a> {
                      clause.",
                 ));
             }
-            let ties = with_ties.then(|| order.to_vec());
+            let ties = match with_ties {
+                true => Some(self.copy_keys(order)?),
+                false => None,
+            };
             node = Node::Top {
                 input: Box::new(node),
                 count,

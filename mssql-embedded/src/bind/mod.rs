@@ -20,6 +20,7 @@ mod foreign;
 mod foreign_def;
 mod from;
 mod group;
+mod growth;
 mod hints;
 mod index_def;
 mod inline;

@@ -184,6 +184,7 @@ impl<'a> Binder<'a> {
                 joins: std::mem::take(&mut self.scope().join_hints),
             },
             choices: self.ctx.choices,
+            interrupted: self.ctx.interrupted,
         };
         let planned = plan(request)?;
         let visible = std::mem::take(&mut self.scope().visible);

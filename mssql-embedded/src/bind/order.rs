@@ -27,7 +27,7 @@ impl<'a> Binder<'a> {
         let (mut keys, mut positions) = (Vec::new(), Vec::new());
         for (i, item) in order.iter().enumerate() {
             let (ex, position) = match self.named_item(&item.expr, items)? {
-                Named::Item(n) => (items[n].ex.clone(), Some(n)),
+                Named::Item(n) => (self.copy(&items[n].ex)?, Some(n)),
                 Named::Expression => {
                     let ex = self.bind_expr(&item.expr)?;
                     if let Scalar::Const(_) = ex.expr {
@@ -158,7 +158,7 @@ impl<'a> Binder<'a> {
         for (i, item) in order.iter().enumerate() {
             match self.named_item(&item.expr, items)? {
                 Named::Item(n) => {
-                    let ex = items[n].ex.clone();
+                    let ex = self.copy(&items[n].ex)?;
                     require_column(ex.label(), "ORDER BY", i + 1)?;
                     keys.push(SortKey {
                         expr: ex.expr,

@@ -61,8 +61,8 @@ impl<'a> Binder<'a> {
         let (exprs, columns): (Vec<_>, Vec<_>) = items?.into_iter().unzip();
         let into = self.bind_output_into(clause, &columns)?;
         Ok(Output {
-            inserted: slots.inserted.unwrap_or(0),
-            deleted: slots.deleted.unwrap_or(0),
+            inserted: slots.inserted,
+            deleted: slots.deleted,
             exprs,
             columns,
             into,

@@ -130,7 +130,7 @@ impl<'a> Binder<'a> {
 
     pub(super) fn bind_built(&mut self, query: &'a QueryExpr, use_: QueryUse) -> SqlResult<Built> {
         let depth = self.scopes.len();
-        let built = self.bind_body(query, use_);
+        let built = self.in_query(|b| b.bind_body(query, use_));
         self.scopes.truncate(depth);
         built
     }

@@ -23,11 +23,13 @@ pub fn bind_row_rules<'a>(ctx: &BindContext<'a>, table: &'a TableDef) -> SqlResu
     let mut rules = RowRules::default();
     for (i, column) in table.columns.iter().enumerate() {
         if let Some((expr, _, _)) = &column.computed {
+            ctx.go_on()?;
             let ex = binder.bind_expr(expr)?;
             rules.computed.push((i, ex.expr, ex.ty));
         }
     }
     for check in &table.checks {
+        ctx.go_on()?;
         rules.checks.push(binder.bind_cond(&check.condition)?);
     }
     for index in &table.indexes {

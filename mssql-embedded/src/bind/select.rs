@@ -133,6 +133,7 @@ impl<'a> Binder<'a> {
                 joins: std::mem::take(&mut self.scope().join_hints),
             },
             choices: self.ctx.choices,
+            interrupted: self.ctx.interrupted,
         };
         let planned = plan(request)?;
         let sorted = parts.order.is_empty() || order.is_some() && planned.ordered;
@@ -199,8 +200,8 @@ impl<'a> Binder<'a> {
     /// The conjuncts of a condition, those of the form `column IN (…)` also as joins.
     pub(super) fn bind_conjuncts(&mut self, cond: &'a Condition) -> SqlResult<Vec<Conjunct>> {
         if let Condition::And(a, b) = cond {
-            let mut list = self.bind_conjuncts(a)?;
-            list.extend(self.bind_conjuncts(b)?);
+            let mut list = self.in_level(|binder| binder.bind_conjuncts(a))?;
+            list.extend(self.in_level(|binder| binder.bind_conjuncts(b))?);
             Ok(list)
         } else {
             let as_join = match self.may_bind_twice() {
@@ -230,7 +231,8 @@ impl<'a> Binder<'a> {
         let [item] = parts.items.as_slice() else {
             return Err(one_column());
         };
-        let equal = super::compare::compare(crate::ast::CompareOp::Eq, item.ex.clone(), value)?;
+        let equal =
+            super::compare::compare(crate::ast::CompareOp::Eq, self.copy(&item.ex)?, value)?;
         if !self.scope().windows.is_empty() {
             parts.above.push(equal);
         } else if grouped {

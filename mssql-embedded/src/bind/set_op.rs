@@ -56,6 +56,10 @@ impl<'a> Binder<'a> {
 
     /// One operand as a query of its own.
     fn bind_operand(&mut self, body: &'a QueryBody) -> SqlResult<Query> {
+        self.in_level(|b| b.bind_operand_here(body))
+    }
+
+    fn bind_operand_here(&mut self, body: &'a QueryBody) -> SqlResult<Query> {
         let depth = self.scopes.len();
         let result = match body {
             QueryBody::Select(spec) => {

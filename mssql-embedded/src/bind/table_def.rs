@@ -282,6 +282,7 @@ fn context<'a>(
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        interrupted: &crate::interrupt::never,
     }
 }
 

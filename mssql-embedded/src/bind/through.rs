@@ -136,8 +136,8 @@ impl<'a> Binder<'a> {
         let leaf = scope.sources[source].leaf.map(|leaf| &scope.leaves[leaf]);
         let leaf = leaf.ok_or_else(|| SqlError::internal("a target that is read from nowhere"))?;
         let (base, locator) = (leaf.slots.start, leaf.locator());
-        let locator = locator
-            .ok_or_else(|| SqlError::unsupported("changing rows of anything but a table"))?;
+        let locator =
+            locator.ok_or_else(|| SqlError::internal("changing rows of anything but a table"))?;
         Ok(Modifiable {
             rel,
             target,

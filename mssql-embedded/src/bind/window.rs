@@ -17,26 +17,38 @@ pub(super) fn is_window_only(name: &str) -> bool {
     ranking(name).is_some() || positional(name).is_some()
 }
 
+/// Window functions by their upper-case names.
+type Named = (&'static str, WindowKind);
+
+/// Those that say where a row stands.
+pub(super) const RANKING: &[Named] = &[
+    ("ROW_NUMBER", WindowKind::RowNumber),
+    ("RANK", WindowKind::Rank),
+    ("DENSE_RANK", WindowKind::DenseRank),
+    ("NTILE", WindowKind::Ntile),
+    ("PERCENT_RANK", WindowKind::PercentRank),
+    ("CUME_DIST", WindowKind::CumeDist),
+];
+
+/// Those that take a value from another row.
+pub(super) const POSITIONAL: &[Named] = &[
+    ("LAG", WindowKind::Lag),
+    ("LEAD", WindowKind::Lead),
+    ("FIRST_VALUE", WindowKind::FirstValue),
+    ("LAST_VALUE", WindowKind::LastValue),
+];
+
 fn ranking(name: &str) -> Option<WindowKind> {
-    Some(match name {
-        "ROW_NUMBER" => WindowKind::RowNumber,
-        "RANK" => WindowKind::Rank,
-        "DENSE_RANK" => WindowKind::DenseRank,
-        "NTILE" => WindowKind::Ntile,
-        "PERCENT_RANK" => WindowKind::PercentRank,
-        "CUME_DIST" => WindowKind::CumeDist,
-        _ => return None,
-    })
+    of(RANKING, name)
 }
 
 fn positional(name: &str) -> Option<WindowKind> {
-    Some(match name {
-        "LAG" => WindowKind::Lag,
-        "LEAD" => WindowKind::Lead,
-        "FIRST_VALUE" => WindowKind::FirstValue,
-        "LAST_VALUE" => WindowKind::LastValue,
-        _ => return None,
-    })
+    of(POSITIONAL, name)
+}
+
+fn of(list: &[Named], name: &str) -> Option<WindowKind> {
+    let found = list.iter().find(|(known, _)| *known == name)?;
+    Some(found.1.clone())
 }
 
 /// What a window function takes and yields.

@@ -40,6 +40,16 @@ const DB_DDLADMIN: i32 = 16387;
 const DB_DATAREADER: i32 = 16390;
 const DB_DATAWRITER: i32 = 16391;
 
+/// What db_ddladmin may do ("Database-level roles"), as far as the engine checks it.
+const DDL_ADMIN: &[&str] = &[
+    "ALTER ANY SCHEMA",
+    "CREATE PROCEDURE",
+    "CREATE SCHEMA",
+    "CREATE TABLE",
+    "CREATE VIEW",
+    "REFERENCES",
+];
+
 /// Whether a user owns the database, in effect.
 fn is_owner(database: &Database, user: i32, sysadmin: bool) -> bool {
     sysadmin || user == 1 || database.memberships(user).contains(&DB_OWNER)
@@ -50,15 +60,46 @@ pub fn may_administer(database: &Database, user: i32, sysadmin: bool) -> bool {
     is_owner(database, user, sysadmin) || database.memberships(user).contains(&DB_SECURITYADMIN)
 }
 
+/// What is defined, and in which schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// CREATE SCHEMA.
+    CreateSchema,
+    /// ALTER AUTHORIZATION.
+    AlterAuthorization,
+    /// CREATE TABLE.
+    CreateTable(i32),
+    /// CREATE PROCEDURE.
+    CreateProcedure(i32),
+    /// CREATE VIEW and ALTER VIEW.
+    CreateView(i32),
+    /// A change of what there is.
+    Alter(i32),
+    /// DROP of what is in a schema.
+    Drop(i32),
+    /// DROP SCHEMA.
+    DropSchema(i32),
+}
+
+impl Definition {
+    /// Its name in messages, which is that of its permission if it has one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CreateSchema => "CREATE SCHEMA",
+            Self::AlterAuthorization => "ALTER AUTHORIZATION",
+            Self::CreateTable(_) => "CREATE TABLE",
+            Self::CreateProcedure(_) => "CREATE PROCEDURE",
+            Self::CreateView(_) => "CREATE VIEW",
+            Self::Alter(_) => "ALTER",
+            Self::Drop(_) => "DROP",
+            Self::DropSchema(_) => "DROP SCHEMA",
+        }
+    }
+}
+
 /// Whether a user may create or change objects: in any schema, or in one they own or control, with
 /// the statement permission where one exists.
-pub fn may_define(
-    database: &Database,
-    user: i32,
-    sysadmin: bool,
-    schema: Option<i32>,
-    what: &str,
-) -> bool {
+pub fn may_define(database: &Database, user: i32, sysadmin: bool, what: Definition) -> bool {
     let roles = database.memberships(user);
     if is_owner(database, user, sysadmin) || roles.contains(&DB_DDLADMIN) {
         return true;
@@ -71,40 +112,71 @@ pub fn may_define(
                 && roles.contains(&p.grantee)
         })
     };
-    let in_schema = match schema {
-        None => true,
-        Some(id) => {
-            roles.contains(&database.schema_owner(id))
-                || granted("ALTER", SecurableId::Schema(id))
-                || granted("CONTROL", SecurableId::Schema(id))
-        }
+    let in_schema = |id: i32| {
+        roles.contains(&database.schema_owner(id))
+            || granted("ALTER", SecurableId::Schema(id))
+            || granted("CONTROL", SecurableId::Schema(id))
     };
-    let statement = match what {
-        "CREATE TABLE" | "CREATE PROCEDURE" | "CREATE VIEW" | "CREATE SCHEMA" => {
-            granted(what, SecurableId::Database)
+    let statement =
+        || granted(what.name(), SecurableId::Database) || granted("CONTROL", SecurableId::Database);
+    match what {
+        Definition::CreateSchema => statement(),
+        Definition::AlterAuthorization => granted("CONTROL", SecurableId::Database),
+        Definition::CreateTable(schema)
+        | Definition::CreateProcedure(schema)
+        | Definition::CreateView(schema) => in_schema(schema) && statement(),
+        Definition::Alter(schema) | Definition::Drop(schema) | Definition::DropSchema(schema) => {
+            in_schema(schema)
         }
-        _ => schema.is_some(),
-    };
-    in_schema && (statement || granted("CONTROL", SecurableId::Database))
+    }
 }
 
 /// Whether a user has a permission on an object: DENY wins, then owners, roles and grants on the
 /// object, its schema and the database.
 pub fn has(database: &Database, user: i32, object: &Object, permission: &str) -> bool {
+    let (id, schema) = (object.id(), object.schema_id());
+    let owner = database.schema_owner(schema);
+    has_on(database, user, Some(owner), permission, |on| match on {
+        SecurableId::Database => true,
+        SecurableId::Object(other) => other == id,
+        SecurableId::Schema(other) => other == schema,
+        SecurableId::Principal(_) => false,
+    })
+}
+
+/// The same for a schema.
+pub fn has_on_schema(database: &Database, user: i32, schema: i32, permission: &str) -> bool {
+    let owner = database.schema_owner(schema);
+    has_on(database, user, Some(owner), permission, |on| match on {
+        SecurableId::Database => true,
+        SecurableId::Schema(other) => other == schema,
+        SecurableId::Object(_) | SecurableId::Principal(_) => false,
+    })
+}
+
+/// The same for the database as a whole.
+pub fn has_on_database(database: &Database, user: i32, permission: &str) -> bool {
+    has_on(database, user, None, permission, |on| {
+        on == SecurableId::Database
+    })
+}
+
+fn has_on(
+    database: &Database,
+    user: i32,
+    owner: Option<i32>,
+    permission: &str,
+    concerns: impl Fn(SecurableId) -> bool,
+) -> bool {
     let roles = database.memberships(user);
-    if is_owner(database, user, false) || roles.contains(&database.schema_owner(object.schema_id()))
-    {
+    let owns = owner.is_some_and(|owner| roles.contains(&owner));
+    if is_owner(database, user, false) || owns {
         return true;
     }
     let covers = |p: &Permission| {
         roles.contains(&p.grantee)
             && (p.permission == permission || p.permission == "CONTROL")
-            && match p.on {
-                SecurableId::Database => true,
-                SecurableId::Object(id) => id == object.id(),
-                SecurableId::Schema(id) => id == object.schema_id(),
-                SecurableId::Principal(_) => false,
-            }
+            && concerns(p.on)
     };
     if database
         .permissions
@@ -115,6 +187,7 @@ pub fn has(database: &Database, user: i32, object: &Object, permission: &str) ->
     }
     if permission == "SELECT" && roles.contains(&DB_DATAREADER)
         || matches!(permission, "INSERT" | "UPDATE" | "DELETE") && roles.contains(&DB_DATAWRITER)
+        || DDL_ADMIN.contains(&permission) && roles.contains(&DB_DDLADMIN)
     {
         return true;
     }

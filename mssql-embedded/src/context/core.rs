@@ -1,6 +1,7 @@
 //! The state of one session that outlives its requests.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,8 +48,8 @@ pub struct Settings {
     pub concat_null_yields_null: bool,
     /// IMPLICIT_TRANSACTIONS.
     pub implicit_transactions: bool,
-    /// LOCK_TIMEOUT in milliseconds; -1 waits for ever.
-    pub lock_timeout_ms: i64,
+    /// LOCK_TIMEOUT in milliseconds; without one a session waits for ever.
+    pub lock_timeout_ms: Option<u64>,
     /// DEADLOCK_PRIORITY.
     pub deadlock_priority: i32,
     /// TRANSACTION ISOLATION LEVEL.
@@ -57,9 +58,9 @@ pub struct Settings {
     pub identity_insert: Option<ObjectId>,
     /// DATEFIRST.
     pub datefirst: u8,
-    /// ROWCOUNT: how many rows a statement returns or changes at most; 0 is without limit.
-    pub rowcount_limit: u64,
-    /// TEXTSIZE.
+    /// ROWCOUNT: how many rows a statement returns or changes at most.
+    pub rowcount_limit: Option<NonZeroU64>,
+    /// TEXTSIZE, as @@TEXTSIZE shows it: nothing is ever cut.
     pub textsize: i64,
     /// LANGUAGE.
     pub language: String,
@@ -78,12 +79,12 @@ impl Default for Settings {
             arithabort: true,
             concat_null_yields_null: true,
             implicit_transactions: false,
-            lock_timeout_ms: -1,
+            lock_timeout_ms: None,
             deadlock_priority: 0,
             isolation: IsolationLevel::ReadCommitted,
             identity_insert: None,
             datefirst: 7,
-            rowcount_limit: 0,
+            rowcount_limit: None,
             textsize: -1,
             language: "us_english".to_owned(),
         }
@@ -124,9 +125,7 @@ impl Settings {
 
     /// How long a lock request may wait.
     pub fn lock_timeout(&self) -> Option<Duration> {
-        u64::try_from(self.lock_timeout_ms)
-            .ok()
-            .map(Duration::from_millis)
+        self.lock_timeout_ms.map(Duration::from_millis)
     }
 }
 

@@ -37,7 +37,10 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
             info.map_or(Value::Null, |bytes| Value::Bytes(Arc::clone(bytes)))
         }
         SessionValue::ProcId => int(i64::from(frame.procedure)),
-        SessionValue::LockTimeout => int(core.settings.lock_timeout_ms),
+        SessionValue::LockTimeout => {
+            let timeout = core.settings.lock_timeout_ms;
+            int(timeout.map_or(-1, |ms| i64::try_from(ms).unwrap_or(i64::MAX)))
+        }
         SessionValue::Options => int(core.settings.option_bits()),
         SessionValue::DateFirst => int(i64::from(core.settings.datefirst)),
         SessionValue::Language => text(&core.settings.language),

@@ -96,7 +96,9 @@ pub fn run_insert(
             }
             let width = output.width.max(env.rows[0].len());
             env.rows[0].resize(width, Value::Null);
-            put(env, 0, output.inserted, &row);
+            if let Some(inserted) = output.inserted {
+                put(env, 0, inserted, &row);
+            }
             outputs.add(output, env)?;
         }
     }
@@ -281,14 +283,13 @@ pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
             }
             let row = changed_row(update, env)?;
             if let Some(output) = &update.output {
-                put(env, update.query.level, output.inserted, &row);
-                copy_slots(
-                    env,
-                    update.query.level,
-                    update.base,
-                    output.deleted,
-                    row.len(),
-                );
+                let level = update.query.level;
+                if let Some(inserted) = output.inserted {
+                    put(env, level, inserted, &row);
+                }
+                if let Some(deleted) = output.deleted {
+                    copy_slots(env, level, update.base, deleted, row.len());
+                }
                 outputs.add(output, env)?;
             }
             env.keep(size_of::<(Key, Row)>() + row_bytes(&row))?;
@@ -426,7 +427,9 @@ pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult
                 return Ok(None);
             }
             if let Some(output) = &delete.output {
-                copy_slots(env, delete.query.level, delete.base, output.deleted, width);
+                if let Some(deleted) = output.deleted {
+                    copy_slots(env, delete.query.level, delete.base, deleted, width);
+                }
                 outputs.add(output, env)?;
             }
             if !delete.foreign.is_empty() {

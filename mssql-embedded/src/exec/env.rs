@@ -6,7 +6,7 @@ use crate::access::{Access, Latch};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
-use crate::interrupt::{Interrupt, interrupt_error};
+use crate::interrupt::{Interrupt, stop_if};
 use crate::memory::Charge;
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
@@ -83,7 +83,7 @@ impl<'e> Env<'_, 'e> {
     /// Lets others have the latch and asks whether to go on.
     pub fn pause(&mut self) -> SqlResult<()> {
         self.latch.bump();
-        stop_if_told(self.interrupted)
+        stop_if((self.interrupted)())
     }
 
     /// Notes that the statement keeps so many bytes more until it ends.
@@ -98,10 +98,8 @@ impl<'e> Env<'_, 'e> {
 
     /// How many rows SET ROWCOUNT lets a statement return or change.
     pub fn row_limit(&self) -> Option<usize> {
-        match self.core.settings.rowcount_limit {
-            0 => None,
-            limit => usize::try_from(limit).ok(),
-        }
+        let limit = self.core.settings.rowcount_limit?;
+        usize::try_from(limit.get()).ok()
     }
 
     /// The value of a slot.
@@ -121,14 +119,7 @@ pub(super) fn tick(
     interrupted: &mut dyn FnMut() -> Option<Interrupt>,
 ) -> SqlResult<()> {
     if latch.give_way() {
-        stop_if_told(interrupted)?;
+        stop_if(interrupted())?;
     }
     Ok(())
-}
-
-fn stop_if_told(interrupted: &mut dyn FnMut() -> Option<Interrupt>) -> SqlResult<()> {
-    match interrupted() {
-        Some(interrupt) => Err(interrupt_error(interrupt)),
-        None => Ok(()),
-    }
 }

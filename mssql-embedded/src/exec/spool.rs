@@ -202,6 +202,7 @@ impl Reads {
                     self.slots.push((level, slot));
                 }
             }
+            Part::Given => {}
             Part::Call(function) => self.vary |= function.is_random(),
             Part::Working => self.vary = true,
         }

@@ -36,22 +36,25 @@ pub enum Aggregate {
 }
 
 impl Aggregate {
+    /// Every aggregate with its upper-case name.
+    pub const NAMES: &[(&str, Self)] = &[
+        ("COUNT", Self::Count),
+        ("COUNT_BIG", Self::CountBig),
+        ("SUM", Self::Sum),
+        ("AVG", Self::Avg),
+        ("MIN", Self::Min),
+        ("MAX", Self::Max),
+        ("STDEV", Self::Stdev),
+        ("STDEVP", Self::StdevP),
+        ("VAR", Self::Var),
+        ("VARP", Self::VarP),
+        ("STRING_AGG", Self::StringAgg),
+    ];
+
     /// The aggregate of this upper-case name.
     pub fn by_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "COUNT" => Self::Count,
-            "COUNT_BIG" => Self::CountBig,
-            "SUM" => Self::Sum,
-            "AVG" => Self::Avg,
-            "MIN" => Self::Min,
-            "MAX" => Self::Max,
-            "STDEV" => Self::Stdev,
-            "STDEVP" => Self::StdevP,
-            "VAR" => Self::Var,
-            "VARP" => Self::VarP,
-            "STRING_AGG" => Self::StringAgg,
-            _ => return None,
-        })
+        let mut all = Self::NAMES.iter();
+        all.find_map(|(known, aggregate)| (*known == name).then_some(*aggregate))
     }
 
     /// The name in lower case, as messages show it.

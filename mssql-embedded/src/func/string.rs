@@ -7,7 +7,7 @@ use super::{Arg, Function, Host, Signature};
 use crate::error::{SqlError, SqlResult};
 use crate::value::fold::{fold_unit, upper_unit};
 use crate::value::text::{byte_len, char_count, char_offset, len, trim_end, trim_start};
-use crate::value::{DataType, Length, Value, errors};
+use crate::value::{DataType, Length, Steps, Value, errors};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -117,19 +117,33 @@ fn bind_trim(args: &[Arg]) -> SqlResult<Signature> {
     sig(ret, params)
 }
 
-fn trim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn trim(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let [Value::Str(characters), Value::Str(s)] = args else {
         return match args {
             [_, _] => Ok(Value::Null),
             _ => map(args, |s| trim_start(trim_end(s)).to_vec()),
         };
     };
-    let kept = |unit: &u16| !characters.contains(unit);
-    let trimmed = match (s.iter().position(kept), s.iter().rposition(kept)) {
-        (Some(first), Some(last)) => &s[first..=last],
-        _ => &[],
+    let mut ask = || host.go_on();
+    let mut steps = Steps::new(&mut ask);
+    // Both texts may be long.
+    let mut goes = |unit: u16| -> SqlResult<bool> {
+        for character in characters.iter() {
+            steps.take()?;
+            if *character == unit {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     };
-    Ok(Value::Str(trimmed.into()))
+    let (mut first, mut end) = (0, s.len());
+    while first < end && goes(s[first])? {
+        first += 1;
+    }
+    while end > first && goes(s[end - 1])? {
+        end -= 1;
+    }
+    Ok(Value::Str(s[first..end].into()))
 }
 
 fn reverse(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {

@@ -1,17 +1,15 @@
 //! String functions that put text together.
 
+use std::cell::RefCell;
+
 use super::sig::{
     DEFAULT, any_null, arity, fitted, int, param_collation, sig, text, units, variable, widest,
 };
 use super::{Arg, Function, Host, Signature};
 use crate::error::{SqlError, SqlResult};
-use crate::value::json::escape_into;
+use crate::value::json::{escape_into, escaped_len};
 use crate::value::text::{char_count, char_offset, from_str, to_string};
-use crate::value::{DataType, Length, Value};
-
-/// A text may be long, and so may what is looked for at each of its places: how many places pass between two questions
-/// whether to go on.
-const PLACES_PER_TURN: usize = 1024;
+use crate::value::{Collation, DataType, Length, Steps, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -87,19 +85,17 @@ fn replace(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlRes
     }
     let collation = signature.ret.collation().unwrap_or(DEFAULT);
     let from: Vec<u16> = from.iter().map(|u| collation.fold(*u)).collect();
+    // Who asks whether to go on also asks for room.
+    let host = RefCell::new(host);
+    let mut ask = || host.borrow_mut().go_on();
+    let mut steps = Steps::new(&mut ask);
     let mut out = Vec::with_capacity(s.len());
     let mut i = 0;
-    let mut places = 0_usize;
     while i < s.len() {
-        places += 1;
-        if places.is_multiple_of(PLACES_PER_TURN) {
-            host.go_on()?;
-        }
-        let here = s.get(i..i + from.len());
-        if here.is_some_and(|h| h.iter().zip(&from).all(|(a, b)| collation.fold(*a) == *b)) {
+        if begins_with(&s[i..], &from, collation, &mut steps)? {
             // One text may become as long as two others multiplied.
             if out.len() + to.len() > out.capacity() {
-                host.room((out.len() + to.len()) * 2)?;
+                host.borrow().room((out.len() + to.len()) * 2)?;
             }
             out.extend_from_slice(to);
             i += from.len();
@@ -109,6 +105,26 @@ fn replace(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlRes
         }
     }
     Ok(fitted(out, &signature.ret))
+}
+
+/// Whether a text begins with another one, which is folded already.
+fn begins_with(
+    text: &[u16],
+    wanted: &[u16],
+    collation: Collation,
+    steps: &mut Steps<'_>,
+) -> SqlResult<bool> {
+    if text.len() < wanted.len() {
+        steps.take()?;
+        return Ok(false);
+    }
+    for (a, b) in text.iter().zip(wanted) {
+        steps.take()?;
+        if collation.fold(*a) != *b {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn bind_replicate(args: &[Arg]) -> SqlResult<Signature> {
@@ -163,7 +179,7 @@ fn bind_stuff(args: &[Arg]) -> SqlResult<Signature> {
     )
 }
 
-fn stuff(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn stuff(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     // A NULL replacement only deletes.
     if any_null(&args[..3]) {
         return Ok(Value::Null);
@@ -176,10 +192,7 @@ fn stuff(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<V
     }
     let from = char_offset(s, start as usize - 1, collation);
     let to = char_offset(s, (start - 1).saturating_add(length) as usize, collation);
-    let mut out = s[..from].to_vec();
-    out.extend_from_slice(units(&args[3]));
-    out.extend_from_slice(&s[to..]);
-    Ok(fitted(out, &signature.ret))
+    joined(&[&s[..from], units(&args[3]), &s[to..]], host, signature)
 }
 
 /// The result is as long as all arguments together; never NULL.
@@ -240,20 +253,27 @@ fn bind_concat(name: &str, args: &[Arg], least: usize) -> SqlResult<Signature> {
     })
 }
 
-fn concat(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
-    let out: Vec<u16> = args.iter().flat_map(|a| units(a).iter().copied()).collect();
-    Ok(fitted(out, &signature.ret))
+fn concat(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let parts: Vec<&[u16]> = args.iter().map(units).collect();
+    joined(&parts, host, signature)
 }
 
-fn concat_ws(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
-    let mut out = Vec::new();
-    for (i, value) in args[1..].iter().filter(|a| !a.is_null()).enumerate() {
-        if i > 0 {
-            out.extend_from_slice(units(&args[0]));
+fn concat_ws(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    let mut parts = Vec::with_capacity(args.len() * 2);
+    for value in args[1..].iter().filter(|a| !a.is_null()) {
+        if !parts.is_empty() {
+            parts.push(units(&args[0]));
         }
-        out.extend_from_slice(units(value));
+        parts.push(units(value));
     }
-    Ok(fitted(out, &signature.ret))
+    joined(&parts, host, signature)
+}
+
+/// Texts one after another. They may all be the same long one, so there must be room before they are put together.
+fn joined(parts: &[&[u16]], host: &dyn Host, signature: &Signature) -> SqlResult<Value> {
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    host.room(total * 2)?;
+    Ok(fitted(parts.concat(), &signature.ret))
 }
 
 fn bind_quotename(args: &[Arg]) -> SqlResult<Signature> {
@@ -314,12 +334,20 @@ fn translate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlR
     }
     let collation = param_collation(signature, 0);
     let mut out = Vec::with_capacity(s.len());
-    for (place, unit) in s.iter().enumerate() {
-        if place.is_multiple_of(PLACES_PER_TURN) {
-            host.go_on()?;
+    let mut ask = || host.go_on();
+    let mut steps = Steps::new(&mut ask);
+    for unit in s {
+        steps.take()?;
+        let folded = collation.fold(*unit);
+        let mut becomes = *unit;
+        for (f, t) in from.iter().zip(to) {
+            steps.take()?;
+            if collation.fold(*f) == folded {
+                becomes = *t;
+                break;
+            }
         }
-        let same = |f: &u16| collation.fold(*f) == collation.fold(*unit);
-        out.push(from.iter().position(same).map_or(*unit, |i| to[i]));
+        out.push(becomes);
     }
     Ok(fitted(out, &signature.ret))
 }
@@ -334,7 +362,7 @@ fn bind_escape(args: &[Arg]) -> SqlResult<Signature> {
     )
 }
 
-fn string_escape(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn string_escape(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     if any_null(args) {
         return Ok(Value::Null);
     }
@@ -345,8 +373,10 @@ fn string_escape(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<V
             "An invalid value was specified for argument 2 of STRING_ESCAPE.",
         ));
     }
+    let s = units(&args[0]);
+    host.room(escaped_len(s) * 2)?;
     let mut out = Vec::new();
-    escape_into(units(&args[0]), &mut out);
+    escape_into(s, &mut out);
     Ok(Value::Str(out.into()))
 }
 

@@ -9,6 +9,32 @@ use crate::ast::{
 use crate::error::SqlResult;
 use crate::refused::Kind;
 
+/// A call with a grammar of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Special {
+    Cast { try_: bool },
+    Convert { try_: bool },
+    Iif,
+    Trim,
+}
+
+/// Their names, upper case.
+const SPECIAL: &[(&str, Special)] = &[
+    ("CAST", Special::Cast { try_: false }),
+    ("TRY_CAST", Special::Cast { try_: true }),
+    ("CONVERT", Special::Convert { try_: false }),
+    ("TRY_CONVERT", Special::Convert { try_: true }),
+    ("IIF", Special::Iif),
+    ("TRIM", Special::Trim),
+];
+
+/// The names of calls that become expressions of their own. TRIM is read in its own way and then called as any function.
+#[cfg(test)]
+pub fn expression_names() -> impl Iterator<Item = &'static str> {
+    let own = SPECIAL.iter().filter(|(_, form)| *form != Special::Trim);
+    own.map(|(name, _)| *name)
+}
+
 impl Parser<'_> {
     /// An expression that begins with an unreserved name.
     pub fn column_or_call(&mut self) -> SqlResult<Expr> {
@@ -42,7 +68,10 @@ impl Parser<'_> {
         let followed = self.peek_at(1).kind == Tok::LParen;
         let kind = match word.as_str() {
             "CASE" => self.nested(Self::case)?,
-            "CONVERT" | "TRY_CONVERT" if followed => self.convert(word == "TRY_CONVERT")?,
+            "CONVERT" | "TRY_CONVERT" if followed => match self.special_call(&word)? {
+                Some(kind) => kind,
+                None => return Err(self.fail()),
+            },
             "COALESCE" | "NULLIF" | "LEFT" | "RIGHT" if followed => {
                 let name = self.word_as_name();
                 return self.call(name, pos);
@@ -74,11 +103,14 @@ impl Parser<'_> {
         if let Some(refused) = self.refused_here(Kind::Function) {
             return Err(refused);
         }
-        let kind = match name {
-            "CAST" | "TRY_CAST" => self.cast(name == "TRY_CAST")?,
-            "IIF" => self.iif()?,
-            "TRIM" => self.trim()?,
-            _ => return Ok(None),
+        let Some((_, special)) = SPECIAL.iter().find(|(known, _)| *known == name) else {
+            return Ok(None);
+        };
+        let kind = match special {
+            Special::Cast { try_ } => self.cast(*try_)?,
+            Special::Convert { try_ } => self.convert(*try_)?,
+            Special::Iif => self.iif()?,
+            Special::Trim => self.trim()?,
         };
         Ok(Some(kind))
     }

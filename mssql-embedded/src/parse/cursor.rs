@@ -16,7 +16,7 @@ use crate::error::{SqlError, SqlResult};
 /// a handful of stack frames here and again in the binder, so this bounds their stacks.
 const DEPTH_MAX: u32 = 100;
 
-/// How many operators one expression, and how many joins and set operators one statement, may hold.
+/// How many operators one expression, and how many joins (commas too) and set operators one statement, may hold.
 /// Such chains nest to the left in the tree, so this bounds its height as `DEPTH_MAX` does.
 const CHAIN_MAX: u32 = 500;
 
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         self.check_links(self.expr_links)
     }
 
-    /// Counts one more join or set operator in the current statement.
+    /// Counts one more join, comma of FROM or set operator in the current statement.
     pub fn link_query(&mut self) -> SqlResult<()> {
         self.query_links += 1;
         self.check_links(self.query_links)

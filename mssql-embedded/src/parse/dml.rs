@@ -166,7 +166,7 @@ impl Parser<'_> {
         let set = self.comma_list(Self::set_clause)?;
         let output = self.output_clause()?;
         let from = if self.eat_kw("FROM") {
-            self.comma_list(Self::table_source)?
+            self.table_sources()?
         } else {
             Vec::new()
         };
@@ -234,7 +234,7 @@ impl Parser<'_> {
         let target = self.dml_target()?;
         let output = self.output_clause()?;
         let from = if self.eat_kw("FROM") {
-            self.comma_list(Self::table_source)?
+            self.table_sources()?
         } else {
             Vec::new()
         };

@@ -44,6 +44,8 @@ mod fuzz;
 mod tests;
 
 #[cfg(test)]
+pub use call::expression_names;
+#[cfg(test)]
 pub use go::split_go;
 
 use crate::ast::{Batch, ObjectName, ProcParam};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::cursor::{Parser, Scope};
 use super::stmt::{ListEnd, Place};
 use super::token::Tok;
-use crate::ast::{CreateProcedure, Ddl, ProcParam};
+use crate::ast::{CreateProcedure, CreateView, Ddl, ProcParam};
 use crate::error::SqlResult;
 
 impl Parser<'_> {
@@ -156,13 +156,13 @@ impl Parser<'_> {
         if !self.at_end() {
             return Err(self.fail());
         }
-        Ok(Ddl::CreateView {
+        Ok(Ddl::CreateView(CreateView {
             name,
             columns,
             query,
             text: self.text.to_owned(),
             or_alter,
             alter,
-        })
+        }))
     }
 }

@@ -247,7 +247,7 @@ impl Parser<'_> {
             None
         };
         let from = if self.eat_kw("FROM") {
-            self.comma_list(Self::table_source)?
+            self.table_sources()?
         } else {
             Vec::new()
         };

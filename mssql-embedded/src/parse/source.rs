@@ -22,6 +22,17 @@ enum Paren {
 }
 
 impl Parser<'_> {
+    /// The list after FROM. A comma is a join without a condition, and counts as one.
+    pub fn table_sources(&mut self) -> SqlResult<Vec<TableSource>> {
+        let mut first = true;
+        self.comma_list(|p| {
+            if !std::mem::replace(&mut first, false) {
+                p.link_query()?;
+            }
+            p.table_source()
+        })
+    }
+
     /// A source with the joins that follow it.
     pub fn table_source(&mut self) -> SqlResult<TableSource> {
         let first = self.nested(Self::source_primary)?;

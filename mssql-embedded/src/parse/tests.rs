@@ -299,6 +299,14 @@ fn deep_nesting_is_refused() {
         format!("SELECT 1{}", "+1".repeat(100_000)),
         format!("SELECT 1{}", " UNION SELECT 1".repeat(100_000)),
         format!("SELECT 1 FROM t{}", " CROSS JOIN t".repeat(100_000)),
+        format!("SELECT 1 FROM t{}", ", t".repeat(100_000)),
+        format!("UPDATE t SET a = 1 FROM t{}", ", t".repeat(100_000)),
+        format!("DELETE t FROM t{}", ", t".repeat(100_000)),
+        format!(
+            "SELECT 1 FROM t{}{}",
+            ", t".repeat(300),
+            " CROSS JOIN t".repeat(300)
+        ),
         format!("SELECT * FROM {}", "(".repeat(100_000)),
         "BEGIN ".repeat(100_000),
         "IF 1=1 ".repeat(100_000),

@@ -212,9 +212,9 @@ pub struct Delete {
 #[derive(Debug)]
 pub struct Output {
     /// Slot of the first `inserted` column in the statement's level-0 buffer, if INSERT or UPDATE.
-    pub inserted: usize,
+    pub inserted: Option<usize>,
     /// Slot of the first `deleted` column, if UPDATE or DELETE.
-    pub deleted: usize,
+    pub deleted: Option<usize>,
     /// The expressions.
     pub exprs: Vec<Scalar>,
     /// Their names and types.

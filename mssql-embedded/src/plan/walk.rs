@@ -6,6 +6,8 @@ use crate::func::Callable;
 /// What an expression reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
+    /// A constant or a variable, which is the same in every row.
+    Given,
     /// A slot of the row buffer of a level.
     Slot { level: usize, slot: usize },
     /// What a function makes of its arguments, or out of nothing.
@@ -35,7 +37,7 @@ impl Scalar {
     /// Calls `f` with everything it reads, also in nested queries.
     pub fn each_part(&self, f: Visit<'_>) {
         match self {
-            Self::Const(_) | Self::Variable(_) => {}
+            Self::Const(_) | Self::Variable(_) => f(Part::Given),
             Self::Slot { level, slot } => f(Part::Slot {
                 level: *level,
                 slot: *slot,

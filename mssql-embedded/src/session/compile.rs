@@ -98,16 +98,14 @@ pub fn parse_parameters(text: &str, core: &Core) -> SqlResult<Vec<Param>> {
         return Ok(Vec::new());
     }
     let declared = crate::parse::parse_parameters(text)?;
-    let engine = Arc::clone(&core.engine);
-    let latch = engine.latch();
-    let database = latch
-        .catalog
+    let catalog = core.engine.catalog();
+    let database = catalog
         .databases
         .get(&core.database)
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
     declared
         .iter()
-        .map(|p| bind_parameter(&latch.catalog, database, p))
+        .map(|p| bind_parameter(&catalog, database, p))
         .collect()
 }
 
@@ -146,6 +144,7 @@ pub fn bind_parameter(
                 quoted_identifier: true,
                 temporaries: crate::catalog::TemporaryTables::none(),
                 choices: None,
+                interrupted: &crate::interrupt::never,
             };
             if let BoundKind::Scalars(list) = bind_scalars(&context, &[expr])?.kind {
                 let value = constant(&list[0].expr)?;

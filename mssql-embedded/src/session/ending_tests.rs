@@ -202,6 +202,10 @@ fn every_loop_over_rows_asks_whether_to_stop() {
         let asked = |batch| {
             let mut client = Client::open();
             client.run(HEAP);
+            // Binding asks too, and what is bound is kept.
+            for before in ["SET NOEXEC ON", batch, "SET NOEXEC OFF"] {
+                client.run(before);
+            }
             client.run(batch).asked
         };
         let (with, without) = (asked(lasting.statement), asked(lasting.without));
@@ -221,10 +225,14 @@ fn a_statement_that_is_ended_leaves_nothing_behind() {
         let mut client = Client::open();
         client.run(HEAP);
         let before = client.picture();
-        client.run("BEGIN TRAN");
-        let questions = client.run(statement).asked;
-        client.run("ROLLBACK");
-        assert_eq!(client.picture(), before, "{statement}");
+        // Once more than needed: binding asks too, and what is bound is kept.
+        let mut questions = 0;
+        for _ in 0..2 {
+            client.run("BEGIN TRAN");
+            questions = client.run(statement).asked;
+            client.run("ROLLBACK");
+            assert_eq!(client.picture(), before, "{statement}");
+        }
         // The last question is that of the batch, when all is done.
         for stop_at in (1..questions).rev().step_by(questions / 5 + 1) {
             let mut patience = Patience {
@@ -237,5 +245,54 @@ fn a_statement_that_is_ended_leaves_nothing_behind() {
         }
         client.run(statement);
         assert_ne!(client.picture(), before, "{statement}");
+    }
+}
+
+/// What is only bound, and how often that asks at least.
+fn bound() -> Vec<(String, usize)> {
+    let list = |count: usize, item: &dyn Fn(usize) -> String, between: &str| {
+        let items: Vec<String> = (0..count).map(item).collect();
+        items.join(between)
+    };
+    let tables = format!(
+        "SELECT 1 FROM {}",
+        list(20, &|i| format!("t AS t{i}"), ", ")
+    );
+    let selects = list(100, &|_| "SELECT 1".to_owned(), " UNION ALL ");
+    let statements = list(100, &|i| format!("PRINT {i};"), " ");
+    let checks = list(
+        100,
+        &|i| format!("CONSTRAINT ck{i} CHECK (v > {i} - 1000)"),
+        ", ",
+    );
+    vec![
+        (format!("IF 1 = 0 {tables}"), 200),
+        (format!("IF 1 = 0 {selects}"), 100),
+        (format!("IF 1 = 0 BEGIN {statements} END"), 100),
+        (format!("CREATE PROCEDURE long_one AS {tables}"), 200),
+        (format!("CREATE PROCEDURE longer AS {statements}"), 100),
+        (format!("CREATE VIEW long_view (x) AS {selects}"), 100),
+        (format!("ALTER TABLE t ADD {checks}"), 100),
+    ]
+}
+
+/// Binding asks for every SELECT, for every table that may be the next of a join, for every rule of a table and for every
+/// statement of a batch or procedure. It can be ended there, and the session goes on.
+#[test]
+fn binding_asks_whether_to_stop() {
+    for (statement, least) in bound() {
+        let mut client = Client::open();
+        let before = client.picture();
+        let mut patience = Patience {
+            stop_at: Some(least * 3 / 4),
+            ..Patience::default()
+        };
+        let end = client.0.batch(&statement, &mut patience);
+        assert_eq!(end, RequestEnd::Attention, "{statement}");
+        assert_eq!(patience.error, None, "{statement}");
+        assert_eq!(client.picture(), before, "{statement}");
+        // Another engine, which has kept nothing yet.
+        let asked = Client::open().run(&statement).asked;
+        assert!(asked >= least, "{statement}: {asked} questions");
     }
 }

@@ -38,9 +38,8 @@ pub fn check_execute(object: ObjectId, env: &Env<'_, '_>) -> SqlResult<()> {
 /// In another database it is the login's user there who needs the permission, and no ownership chain
 /// reaches across.
 fn check_one(object: ObjectId, needed: &str, env: &Env<'_, '_>) -> SqlResult<()> {
-    let Some(found) = env.latch.catalog.object(&env.core.database, object) else {
-        return Ok(());
-    };
+    let found = env.latch.catalog.object(&env.core.database, object);
+    let found = found.ok_or_else(|| SqlError::internal("a permission on nothing"))?;
     let (database, found) = (found.database, found.object);
     let key = server_fold(&database.name);
     let user = crate::context::user_in(&env.latch.catalog, &key, env.core, env.frame)?;

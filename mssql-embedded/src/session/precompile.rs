@@ -6,6 +6,7 @@ use crate::ast::{Stmt, StmtKind};
 use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
 use crate::error::SqlResult;
+use crate::interrupt::{Asking, stop_if};
 use crate::plan::Module;
 
 use super::interp::bind_one;
@@ -14,33 +15,56 @@ use super::interp::bind_one;
 /// only then.
 const DEFERRED: &[i32] = &[208, 1934, 2812, 4104];
 
-/// Binds all statements; the first error that is not about a missing object is returned.
+/// Binds all statements; the first error that is not about a missing object is returned. Before it binds one it
+/// asks whether to go on.
 pub fn check(
     module: &Arc<Module>,
     list: &[Stmt],
     core: &Core,
     frame: &Frame,
     catalog: &Catalog,
+    interrupted: Asking<'_>,
 ) -> SqlResult<()> {
     for stmt in list {
         match &stmt.kind {
-            StmtKind::Block(inner) => check(module, inner, core, frame, catalog)?,
+            StmtKind::Block(inner) => check(module, inner, core, frame, catalog, interrupted)?,
             StmtKind::TryCatch { body, handler } => {
-                check(module, body, core, frame, catalog)?;
-                check(module, handler, core, frame, catalog)?;
+                check(module, body, core, frame, catalog, interrupted)?;
+                check(module, handler, core, frame, catalog, interrupted)?;
             }
             StmtKind::If {
                 then, otherwise, ..
             } => {
-                bind(module, stmt, core, frame, catalog)?;
-                check(module, std::slice::from_ref(then), core, frame, catalog)?;
+                bind(module, stmt, core, frame, catalog, interrupted)?;
+                check(
+                    module,
+                    std::slice::from_ref(then),
+                    core,
+                    frame,
+                    catalog,
+                    interrupted,
+                )?;
                 if let Some(other) = otherwise {
-                    check(module, std::slice::from_ref(other), core, frame, catalog)?;
+                    check(
+                        module,
+                        std::slice::from_ref(other),
+                        core,
+                        frame,
+                        catalog,
+                        interrupted,
+                    )?;
                 }
             }
             StmtKind::While { body, .. } => {
-                bind(module, stmt, core, frame, catalog)?;
-                check(module, std::slice::from_ref(body), core, frame, catalog)?;
+                bind(module, stmt, core, frame, catalog, interrupted)?;
+                check(
+                    module,
+                    std::slice::from_ref(body),
+                    core,
+                    frame,
+                    catalog,
+                    interrupted,
+                )?;
             }
             StmtKind::Break
             | StmtKind::Continue
@@ -68,7 +92,7 @@ pub fn check(
             | StmtKind::ExecuteAs { .. }
             | StmtKind::Revert
             | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => bind(module, stmt, core, frame, catalog)?,
+            | StmtKind::Checkpoint => bind(module, stmt, core, frame, catalog, interrupted)?,
         }
     }
     Ok(())
@@ -80,12 +104,14 @@ fn bind(
     core: &Core,
     frame: &Frame,
     catalog: &Catalog,
+    interrupted: Asking<'_>,
 ) -> SqlResult<()> {
     let kept = module.kept(stmt.pos.offset);
     if kept.is_some_and(|bound| core.against(catalog).is_current(&bound)) {
         return Ok(());
     }
-    match bind_one(stmt, module, core, frame, catalog) {
+    stop_if(interrupted())?;
+    match bind_one(stmt, module, core, frame, catalog, interrupted) {
         Ok(bound) => {
             module.keep(stmt.pos.offset, Arc::new(bound));
             Ok(())

@@ -1,5 +1,6 @@
 //! The requests of a client: login, batch, RPC, transaction manager, reset.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
@@ -237,10 +238,7 @@ impl Interp<'_> {
     fn batch(&mut self, text: &str) -> Result<(), Stop> {
         let module = match super::compile_text(text, Vec::new(), self.core) {
             Ok(module) => module,
-            Err(error) => {
-                self.core.error = error.number;
-                return self.report(&error, &batch_frame());
-            }
+            Err(error) => return self.fail(&error, &batch_frame()),
         };
         let entered = self.enter_text(text, &module);
         if entered.is_err() {
@@ -248,8 +246,7 @@ impl Interp<'_> {
         }
         let mut frame = super::interp::call::new_frame(&module, 0, self.core.user);
         if let Err(error) = self.precompile(&module, &frame) {
-            self.core.error = error.number;
-            return self.report(&error, &frame);
+            return self.fail(&error, &frame);
         }
         let body = Arc::clone(&module.body);
         match self.run_list(&body, &module, &mut frame) {
@@ -292,9 +289,8 @@ impl Interp<'_> {
         let returned = match outcome {
             Ok(returned) => returned,
             Err(Failure::Stop(Stop::Raised { error, .. })) | Err(Failure::Error(error, _)) => {
-                self.core.error = error.number;
                 let aborts = self.core.settings.xact_abort;
-                self.report(&error, &frame)?;
+                self.fail(&error, &frame)?;
                 if aborts {
                     self.rollback_all();
                 }
@@ -341,11 +337,17 @@ impl Interp<'_> {
         match outcome {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
-            Err(Failure::Error(error, _)) => {
-                self.core.error = error.number;
-                self.report(&error, &batch_frame())
-            }
+            Err(Failure::Error(error, _)) => self.fail(&error, &batch_frame()),
         }
+    }
+
+    /// Tells the client of an error that ends the request; that of an interrupt is told to nobody.
+    fn fail(&mut self, error: &SqlError, frame: &Frame) -> Result<(), Stop> {
+        if let Some(stop) = self.stopped_by(error) {
+            return Err(stop);
+        }
+        self.core.error = error.number;
+        self.report(error, frame)
     }
 
     /// Counts the request and gives the tester's rules their last chance before the response is sent.
@@ -400,6 +402,9 @@ impl Interp<'_> {
     /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
     pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
         let catalog = self.core.engine.catalog();
-        super::precompile::check(module, &module.body, self.core, frame, &catalog)
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        let (list, core) = (&module.body, &*self.core);
+        super::precompile::check(module, list, core, frame, &catalog, &interrupted)
     }
 }

@@ -175,3 +175,17 @@ FROM (VALUES (1), (2), (3)) v(x) ORDER BY x;
 -- expect row: 'one' | 'n' | 'p'
 -- expect row: 'two' | 'y' | 'q'
 -- expect row: 'many' | 'y' | NULL
+
+-- case: case_expressions_nest_to_level_10
+SELECT CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN 7 END END END END END END END END END END AS x;
+-- expect row: 7
+GO
+SELECT CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN CASE WHEN 1 = 1 THEN 7 END END END END END END END END END END END AS x;
+-- expect error 125 15 * Case expressions may only be nested to level 10.
+
+-- case: iif_is_a_case_and_nests_no_deeper
+SELECT IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, 7, 0), 0), 0), 0), 0), 0), 0), 0), 0), 0) AS x;
+-- expect row: 7
+GO
+SELECT IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, 7, 0), 0), 0), 0), 0), 0), 0), 0), 0), 0), 0) AS x;
+-- expect error 125 15 * Case expressions may only be nested to level 10.

@@ -104,6 +104,27 @@ fn endless() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "a trimming of long texts by each other",
+            format!(
+                "SET @s = REPLICATE(CAST(N'b' AS NVARCHAR(MAX)), 2000000) + N'a';
+                 {REACHED} SELECT TRIM(@s FROM REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000))"
+            ),
+        ),
+        (
+            "a replacing of a text that is nearly found at every place",
+            format!(
+                "SET @s = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000);
+                 {REACHED} SELECT REPLACE(@s, SUBSTRING(@s, 1, 1000000) + N'b', N'')"
+            ),
+        ),
+        (
+            "a translation with as many characters as the text has",
+            format!(
+                "SET @s = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 2000000);
+                 {REACHED} SELECT TRANSLATE(REPLACE(@s, N'a', N'b'), @s, @s)"
+            ),
+        ),
+        (
             "the building of a long text",
             format!(
                 "{REACHED} WHILE LEN(@s) < 900000000 SET @s = REPLACE(@s + N'x', N'y', N'z')"

@@ -5,6 +5,7 @@ mod controls;
 mod endless;
 mod locks;
 mod memory;
+mod nesting;
 mod program;
 mod readme;
 mod support;

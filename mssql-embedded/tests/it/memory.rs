@@ -68,6 +68,27 @@ async fn what_must_be_held_has_a_limit() {
             rows(3)
         ),
         format!("SELECT d0.x {many} FOR JSON PATH"),
+        // The rows are few, and what they name is a variable's.
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000);
+         SELECT @s AS a, @s AS b, @s AS c, @s AS d FOR JSON PATH"
+            .to_owned(),
+        format!(
+            "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 100000), @n INT;
+             SET @n = LEN((SELECT @s AS a {} FOR JSON PATH))",
+            rows(2)
+        ),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(NCHAR(1) AS NVARCHAR(MAX)), 500000), @n INT;
+         SET @n = LEN(STRING_ESCAPE(@s, N'json'))"
+            .to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000), @n INT;
+         SET @n = LEN(CONCAT(@s, @s, @s, @s, @s))"
+            .to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000), @n INT;
+         SET @n = LEN(CONCAT_WS(@s, N'', N'', N'', N'', N'', N''))"
+            .to_owned(),
+        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 1500000), @n INT;
+         SET @n = LEN(STUFF(@s, 1, 0, @s))"
+            .to_owned(),
         "SELECT COUNT(*) FROM OPENJSON(N'[' + REPLICATE(CAST(N'1,' AS NVARCHAR(MAX)), 300000) + N'1]')".to_owned(),
         "SELECT COUNT(*) FROM STRING_SPLIT(REPLICATE(CAST(N'1,' AS NVARCHAR(MAX)), 300000), N',')".to_owned(),
         "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
@@ -93,6 +114,7 @@ async fn what_must_be_held_has_a_limit() {
     ];
     for statement in &statements {
         let answer = within(client.run(statement)).await;
+        assert!(answer.is_err(), "{statement}");
         assert_eq!(number(answer), 701, "{statement}");
         let free = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000); SELECT LEN(@s) / 1";
         assert_eq!(client.rows(free).await.unwrap().len(), 1, "{statement}");

@@ -1,13 +1,16 @@
 //! Inner joins: in which order, and by loop or hash.
 
+use std::cmp::Reverse;
+
 use crate::adversary::Question;
 use crate::ast::{CompareOp, JoinStrategy};
 use crate::error::SqlResult;
+use crate::interrupt::stop_if;
 use crate::plan::{Cond, HashJoin, LoopKind, Node, Scalar};
 use crate::value::DataType;
 
 use super::access::no_plan;
-use super::{Conjunct, LeafKind, Planned, Planner, Rel, SlotSet, span};
+use super::{Conjunct, LeafKind, Planned, Planner, Rel, SOURCES_MAX, SlotSet, span};
 
 /// How early a member should be placed; the smaller the earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,8 +21,8 @@ enum Class {
     FirstRows,
     /// Few rows: table variables, lists, JSON.
     Small,
-    /// A seek by equality; the more columns, the smaller the number.
-    Seek(usize),
+    /// A seek by equality; the more columns, the earlier.
+    Seek(Reverse<usize>),
     /// A seek by a range.
     Range,
     /// A subtree.
@@ -80,7 +83,9 @@ impl Planner<'_> {
         for (i, conjunct) in conds.into_iter().enumerate() {
             match conjunct.as_join {
                 Some(join)
-                    if self.join_helps(pending, &plain, i, &join.cond, join.slot, available)? =>
+                    if pending.len() < SOURCES_MAX
+                        && self
+                            .join_helps(pending, &plain, i, &join.cond, join.slot, available)? =>
                 {
                     pending.push(Rel::Members {
                         node: Box::new(join.members),
@@ -154,6 +159,7 @@ impl Planner<'_> {
         let mut best: Option<(Class, usize)> = None;
         let mut possible = 0;
         for (i, member) in pending.iter().enumerate() {
+            stop_if((self.interrupted)())?;
             if !self.needs(member).is_subset(filled) {
                 continue;
             }
@@ -199,7 +205,7 @@ impl Planner<'_> {
                 match path.rank {
                     r if r.single => Class::Single,
                     r if self.limited && r.ordered => Class::FirstRows,
-                    r if r.equal > 0 => Class::Seek(usize::MAX - r.equal),
+                    r if r.equal > 0 => Class::Seek(Reverse(r.equal)),
                     r if r.bounds > 0 => Class::Range,
                     _ => Class::Full,
                 }

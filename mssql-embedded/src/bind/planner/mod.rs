@@ -19,12 +19,17 @@ use crate::adversary::Choices;
 use crate::ast::JoinStrategy;
 use crate::catalog::TableDef;
 use crate::error::SqlResult;
+use crate::interrupt::Asking;
 use crate::plan::{Cond, Node, Purpose};
 
 use super::hints::TableHints;
 
 pub(super) use access::no_plan;
 pub(super) use needed::prune;
+
+/// How many sources one query may join. Each join stands on the one before it, so that this bounds the height of a plan;
+/// the parser bounds what one text names, but CTEs and views may become part of the query around them.
+pub(super) const SOURCES_MAX: usize = 512;
 
 /// Slots of the level that is planned.
 pub(super) type SlotSet = BTreeSet<usize>;
@@ -160,6 +165,8 @@ pub(super) struct Request<'c> {
     pub(super) hints: JoinHints,
     /// Makes the choices instead of the planner, if there is an adversary.
     pub(super) choices: Option<&'c Choices>,
+    /// Asks whether to stop: of many tables each one is looked at before each one is placed.
+    pub(super) interrupted: Asking<'c>,
 }
 
 /// What hints say about joins.
@@ -193,6 +200,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         limited,
         hints,
         choices,
+        interrupted,
     } = request;
     let planner = Planner {
         level,
@@ -201,6 +209,7 @@ pub(super) fn plan(request: Request<'_>) -> SqlResult<Planned> {
         limited,
         hints,
         choices,
+        interrupted,
     };
     let members = rel.into_iter().collect();
     planner.members(members, filter, &SlotSet::new(), true)
@@ -213,6 +222,7 @@ struct Planner<'c> {
     limited: bool,
     hints: JoinHints,
     choices: Option<&'c Choices>,
+    interrupted: Asking<'c>,
 }
 
 impl Planner<'_> {

@@ -46,6 +46,7 @@ fn a_variable_is_unknown_before_its_declaration() {
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        interrupted: &crate::interrupt::never,
     };
     let error = super::bind_statement(&ctx, &batch.statements[0].kind).unwrap_err();
     assert_eq!(error.number, 137);

@@ -3,13 +3,14 @@
 
 mod definitions;
 mod errors;
+mod functions;
 mod plans;
 mod shape;
 mod types;
 
 use std::sync::Arc;
 
-use crate::ast::{Ddl, StmtKind};
+use crate::ast::{CreateView, Ddl, StmtKind};
 use crate::catalog::{Catalog, Database, Home, Object, TableDef, ViewDef};
 use crate::error::{SqlError, SqlResult};
 use crate::parse::{ParseOptions, parse_batch};
@@ -96,9 +97,9 @@ fn define(database: &mut Database, ddl: Ddl, id: i32) {
             index_from_ast(&mut table, &index, database).unwrap();
             (name, Object::Table(Arc::new(table)))
         }
-        Ddl::CreateView {
+        Ddl::CreateView(CreateView {
             name, query, text, ..
-        } => {
+        }) => {
             let view = ViewDef {
                 id,
                 schema_id: 1,
@@ -145,6 +146,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         quoted_identifier,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        interrupted: &crate::interrupt::never,
     };
     match &batch.statements.last().expect("there is a statement").kind {
         StmtKind::If { condition, .. } => bind_condition(&ctx, condition),

@@ -308,7 +308,7 @@ fn the_target_of_an_update_reads_all_columns_and_has_a_locator() {
     let output = update.output.unwrap();
     assert_eq!(
         (output.inserted, output.deleted),
-        (update.inserted, update.base)
+        (Some(update.inserted), Some(update.base))
     );
     assert_eq!(
         output

@@ -1,6 +1,6 @@
 //! HAS_PERMS_BY_NAME.
 
-use crate::catalog::permission::{has, may_define};
+use crate::catalog::permission::{has, has_on_database, has_on_schema};
 use crate::dictionary::Call;
 use crate::dictionary::metadata::metadata;
 
@@ -18,11 +18,13 @@ fn has_perms_by_name(call: &Call<'_>) -> Option<bool> {
             let object = call.named(0)?;
             Some(owner || has(call.database, user, object, &permission))
         }
-        "SCHEMA" | "DATABASE" | "" => {
-            let schema = call.text(0).and_then(|n| call.database.find_schema(&n));
-            let schema = schema.map(|s| s.id);
-            Some(owner || may_define(call.database, user, false, schema, &permission))
+        "SCHEMA" => {
+            let schema = call.database.find_schema(&call.text(0)?)?.id;
+            Some(owner || has_on_schema(call.database, user, schema, &permission))
         }
+        "DATABASE" => Some(owner || has_on_database(call.database, user, &permission)),
+        // The server, on which nothing can be granted.
+        "" => Some(call.source.sysadmin()),
         _ => None,
     }
 }

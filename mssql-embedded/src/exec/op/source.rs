@@ -199,10 +199,19 @@ pub fn for_json(
         without_array_wrapper: format.without_array_wrapper,
     };
     let mut writer = ForJson::new(&columns, options)?;
+    let mut charge = env.core.memory.charge();
     for row in rows.iter() {
         env.tick()?;
-        writer.row(row)?;
+        writer.row(row, &mut |units| charge.add(units * 2))?;
     }
-    let text = writer.finish().map(|t| vec![Value::Str(t.into())]);
-    Ok(Rows::new(text.into_iter().collect(), base, level))
+    drop(rows);
+    let mut made = Vec::new();
+    if let Some(text) = writer.finish() {
+        // A text that can be shared is a copy of the one that grew.
+        let bytes = text.len() * 2;
+        charge.add(bytes)?;
+        made.push(vec![Value::Str(text.into())]);
+        charge.set(bytes)?;
+    }
+    Ok(Rows::new(made, base, level).charged(charge))
 }

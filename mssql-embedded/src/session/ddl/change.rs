@@ -1,10 +1,13 @@
 //! Changes to the catalogue that roll back with their transaction.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::access::lock_object;
 use crate::bind::{BindContext, bind_default, bind_row_rules};
-use crate::catalog::{Database, Home, Object, ObjectId, SecurableId, TableDef, dotted};
+use crate::catalog::{
+    Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, dotted,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::lock::Mode;
@@ -19,14 +22,14 @@ impl Env<'_, '_> {
             .databases
             .get(&self.core.database)
             .map(AsRef::as_ref)
-            .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
+            .ok_or_else(no_database)
     }
 
     /// The current database, to be changed.
     pub fn database_mut(&mut self) -> SqlResult<&mut Database> {
         self.latch
             .database_mut(&self.core.database)
-            .ok_or_else(|| SqlError::new(911, "The current database does not exist."))
+            .ok_or_else(no_database)
     }
 
     /// A new object id.
@@ -148,39 +151,42 @@ impl Env<'_, '_> {
         Ok((found.id, found.name.clone(), places.object.to_owned()))
     }
 
-    /// What every row of a table must satisfy.
-    pub fn row_rules(&self, table: &TableDef) -> SqlResult<Arc<RowRules>> {
-        let variables = VariableMap::default();
-        let context = BindContext {
-            catalog: &self.latch.catalog,
-            database: self.database()?,
+    /// Binds rules of tables, in which names mean the same to everybody.
+    pub fn bind_rules<T>(
+        &mut self,
+        bind: impl FnOnce(&BindContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let catalog = Arc::clone(&self.latch.catalog);
+        let database = catalog.databases.get(&self.core.database);
+        let asked = RefCell::new(&mut *self.interrupted);
+        bind(&BindContext {
+            catalog: &catalog,
+            database: database.ok_or_else(no_database)?,
             default_schema: "dbo",
             login: "",
-            variables: &variables,
+            variables: &VariableMap::default(),
             quoted_identifier: true,
-            temporaries: crate::catalog::TemporaryTables::none(),
+            temporaries: TemporaryTables::none(),
             choices: None,
-        };
-        bind_row_rules(&context, table)
+            interrupted: &|| (asked.borrow_mut())(),
+        })
+    }
+
+    /// What every row of a table must satisfy.
+    pub fn row_rules(&mut self, table: &TableDef) -> SqlResult<Arc<RowRules>> {
+        self.bind_rules(|context| bind_row_rules(context, table))
     }
 
     /// The default of a column, if it has one.
     pub fn default_of(
-        &self,
+        &mut self,
         table: &TableDef,
         position: usize,
     ) -> SqlResult<Option<(Scalar, DataType)>> {
-        let variables = VariableMap::default();
-        let context = BindContext {
-            catalog: &self.latch.catalog,
-            database: self.database()?,
-            default_schema: "dbo",
-            login: "",
-            variables: &variables,
-            quoted_identifier: true,
-            temporaries: crate::catalog::TemporaryTables::none(),
-            choices: None,
-        };
-        bind_default(&context, &table.columns[position])
+        self.bind_rules(|context| bind_default(context, &table.columns[position]))
     }
+}
+
+fn no_database() -> SqlError {
+    SqlError::new(911, "The current database does not exist.")
 }

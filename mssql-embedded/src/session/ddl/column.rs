@@ -138,7 +138,7 @@ enum Dependent {
 fn dependents(
     table: &TableDef,
     position: usize,
-    env: &Env<'_, '_>,
+    env: &mut Env<'_, '_>,
     counts: impl Fn(Dependent) -> bool,
 ) -> SqlResult<Vec<SqlError>> {
     let mut found = Vec::new();

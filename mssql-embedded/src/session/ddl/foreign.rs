@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::bind::{BindContext, Touched, bind_foreign};
-use crate::catalog::{Object, ObjectId, TableDef, TemporaryTables};
+use crate::bind::{Touched, bind_foreign};
+use crate::catalog::{Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
-use crate::plan::VariableMap;
 
 use super::alter::next;
 use super::rebuild;
@@ -82,18 +81,8 @@ pub fn check_rows(table: &Arc<TableDef>, first: usize, env: &mut Env<'_, '_>) ->
     if table.foreign_keys.len() <= first {
         return Ok(());
     }
-    let variables = VariableMap::default();
-    let context = BindContext {
-        catalog: &env.latch.catalog,
-        database: env.database()?,
-        default_schema: "dbo",
-        login: "",
-        variables: &variables,
-        quoted_identifier: true,
-        temporaries: TemporaryTables::none(),
-        choices: None,
-    };
-    let (mut rules, _) = bind_foreign(&context, table, Touched::Inserted)?;
+    let (mut rules, _) =
+        env.bind_rules(|context| bind_foreign(context, table, Touched::Inserted))?;
     rules.parents.drain(..first);
     rebuild::each_row(table, env, |_, chain, env| {
         let row = chain.current().map_or(&[][..], std::slice::from_ref);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ast::{CreateIndex, ObjectName};
 use crate::bind;
+use crate::catalog::permission::Definition;
 use crate::catalog::{Object, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -29,11 +30,10 @@ fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
 
 /// CREATE INDEX.
 pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let Some(name) = &create.table else {
-        return Ok(());
-    };
+    let name = create.table.as_ref();
+    let name = name.ok_or_else(|| SqlError::internal("CREATE INDEX without a table"))?;
     let table = find(name, env)?;
-    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    super::require_ddl(Definition::Alter(table.schema_id), env)?;
     if create.filter.is_some() && !env.core.settings.quoted_identifier {
         return Err(SqlError::with(
             1934,
@@ -77,7 +77,7 @@ pub fn drop(
         Err(_) if if_exists => return Ok(()),
         Err(_) => return Err(missing()),
     };
-    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    super::require_ddl(Definition::Alter(table.schema_id), env)?;
     let database = env.database()?;
     let folded = database.fold(index);
     let found = table

@@ -23,6 +23,7 @@ pub use principal::alter_role;
 pub use temporary::drop_all as drop_temporaries;
 
 use crate::ast::{Ddl, DropKind};
+use crate::catalog::permission::{Definition, may_define};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -68,7 +69,7 @@ fn changes_the_database(ddl: &Ddl) -> bool {
         | Ddl::AlterTable { .. }
         | Ddl::CreateIndex(_)
         | Ddl::CreateProcedure(_)
-        | Ddl::CreateView { .. }
+        | Ddl::CreateView(_)
         | Ddl::DropIndex { .. }
         | Ddl::Truncate(_)
         | Ddl::CreateUser { .. }
@@ -91,7 +92,7 @@ fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
         Ddl::AlterTable { name, action } => table::alter(name, action, env),
         Ddl::CreateIndex(index) => index::create(index, env),
         Ddl::CreateProcedure(procedure) => procedure::create(procedure, env),
-        Ddl::CreateView { .. } => procedure::create_view(ddl, env),
+        Ddl::CreateView(view) => procedure::create_view(view, env),
         Ddl::Drop {
             kind,
             if_exists,
@@ -103,13 +104,11 @@ fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
                         temporary::in_tempdb(env, |env| table::drop(name, *if_exists, env))?;
                     }
                     DropKind::Table => table::drop(name, *if_exists, env)?,
-                    DropKind::Procedure | DropKind::View => {
-                        procedure::drop(*kind, name, *if_exists, env)?;
-                    }
+                    DropKind::Procedure => procedure::drop(name, *if_exists, env)?,
+                    DropKind::View => procedure::drop_view(name, *if_exists, env)?,
                     DropKind::Schema => schema::drop(name, *if_exists, env)?,
-                    DropKind::Role | DropKind::User => {
-                        principal::drop(*kind, name, *if_exists, env)?;
-                    }
+                    DropKind::Role => principal::drop_role(name, *if_exists, env)?,
+                    DropKind::User => principal::drop_user(name, *if_exists, env)?,
                     DropKind::Login => principal::drop_login(name, env)?,
                     DropKind::Database => database::drop(name, *if_exists, env)?,
                 }
@@ -158,23 +157,12 @@ fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
 
 /// Refuses a definition to a user who is not dbo, not in db_owner or db_ddladmin, and does not own
 /// the schema it goes to.
-fn require_ddl(what: &str, schema: Option<i32>, env: &Env<'_, '_>) -> SqlResult<()> {
-    let Some(database) = env.latch.catalog.databases.get(&env.core.database) else {
-        return Ok(());
-    };
-    if crate::catalog::permission::may_define(
-        database,
-        env.frame.user,
-        env.core.sysadmin,
-        schema,
-        what,
-    ) {
+fn require_ddl(what: Definition, env: &Env<'_, '_>) -> SqlResult<()> {
+    let database = env.database()?;
+    if may_define(database, env.frame.user, env.core.sysadmin, what) {
         return Ok(());
     }
-    Err(SqlError::with(
-        262,
-        14,
-        1,
-        format!("{what} permission denied in database '{}'.", database.name),
-    ))
+    let (what, database) = (what.name(), &database.name);
+    let message = format!("{what} permission denied in database '{database}'.");
+    Err(SqlError::with(262, 14, 1, message))
 }

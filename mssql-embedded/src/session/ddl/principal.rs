@@ -1,6 +1,6 @@
 //! Logins, users and roles.
 
-use crate::ast::{DropKind, Ident, LoginChange, ObjectName};
+use crate::ast::{Ident, LoginChange, ObjectName};
 use crate::catalog::{Database, Login, Principal};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -212,9 +212,8 @@ pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlRes
     else {
         return Err(missing("alter", "user", &name.name));
     };
-    let Some(user) = database.principals.get_mut(&id) else {
-        return Ok(());
-    };
+    let user = database.principals.get_mut(&id);
+    let user = user.ok_or_else(|| SqlError::internal("a user that has only a name"))?;
     let previous = user.default_schema.replace(schema.name.clone());
     env.undo_with(move |database| {
         if let Some(user) = database.principals.get_mut(&id) {
@@ -315,24 +314,24 @@ pub fn alter_server_role(
     Ok(())
 }
 
-/// DROP ROLE and DROP USER.
-pub fn drop(
-    kind: DropKind,
-    name: &ObjectName,
-    if_exists: bool,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<()> {
+/// DROP ROLE.
+pub fn drop_role(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    drop(true, name, if_exists, env)
+}
+
+/// DROP USER.
+pub fn drop_user(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    drop(false, name, if_exists, env)
+}
+
+fn drop(role: bool, name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_security(env)?;
     let text = last(name);
-    let word = if kind == DropKind::Role {
-        "role"
-    } else {
-        "user"
-    };
+    let word = if role { "role" } else { "user" };
     let database = env.database_mut()?;
     let found = database
         .find_principal(&text)
-        .filter(|p| p.role == (kind == DropKind::Role))
+        .filter(|p| p.role == role)
         .cloned();
     let Some(principal) = found else {
         return if if_exists {

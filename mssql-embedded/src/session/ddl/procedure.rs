@@ -1,9 +1,11 @@
 //! CREATE, ALTER and DROP PROCEDURE and VIEW.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::ast::{CreateProcedure, Ddl, DropKind, Ident, ObjectName, SelectStmt};
+use crate::ast::{CreateProcedure, CreateView, Ident, ObjectName, SelectStmt};
 use crate::bind::{BindContext, check_view};
+use crate::catalog::permission::Definition;
 use crate::catalog::{Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
@@ -36,9 +38,9 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
         _ => {}
     }
     if previous.is_some() {
-        super::require_ddl("ALTER", Some(schema_id), env)?;
+        super::require_ddl(Definition::Alter(schema_id), env)?;
     } else {
-        super::require_ddl("CREATE PROCEDURE", Some(schema_id), env)?;
+        super::require_ddl(Definition::CreateProcedure(schema_id), env)?;
     }
     if let Some(context) = create.execute_as.as_deref().filter(|c| *c != "CALLER") {
         return Err(SqlError::unsupported(format!("EXECUTE AS {context}")));
@@ -101,22 +103,22 @@ fn check_body(module: &Arc<Module>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let catalog = Arc::clone(&env.latch.catalog);
     // Binding may take its time, and nothing has been changed yet.
     env.latch.release();
-    crate::session::precompile::check(module, &module.body, env.core, &frame, &catalog)
+    let asked = RefCell::new(&mut *env.interrupted);
+    let interrupted = || (asked.borrow_mut())();
+    let (list, core) = (&module.body, &*env.core);
+    crate::session::precompile::check(module, list, core, &frame, &catalog, &interrupted)
 }
 
 /// CREATE [OR ALTER] VIEW, ALTER VIEW.
-pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let Ddl::CreateView {
+pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let CreateView {
         name,
         columns,
         query,
         text,
         or_alter,
         alter,
-    } = ddl
-    else {
-        return Ok(());
-    };
+    } = create;
     let (schema_id, schema, view) = env.target_schema(name)?;
     let previous = match existing(schema_id, &view, env)? {
         Some(Object::View(v)) if *alter || *or_alter => Some(v),
@@ -133,7 +135,7 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
             None
         }
     };
-    super::require_ddl("CREATE VIEW", Some(schema_id), env)?;
+    super::require_ddl(Definition::CreateView(schema_id), env)?;
     let line = name.parts.last().map_or(0, |part| part.pos.line);
     check_query(&schema, &view, (columns, query), env).map_err(|e| e.at(line))?;
     // Others have had the latch meanwhile.
@@ -142,7 +144,7 @@ pub fn create_view(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
         _ => None,
     };
     if version(self::existing(schema_id, &view, env)?) != previous.as_ref().map(|v| v.version) {
-        return create_view(ddl, env);
+        return create_view(create, env);
     }
     let now = env.latch.clock().unix_ms();
     let id = match &previous {
@@ -172,6 +174,7 @@ fn check_query(
     // As with the body of a procedure.
     env.latch.release();
     let database = catalog.databases.get(&env.core.database);
+    let asked = RefCell::new(&mut *env.interrupted);
     let context = BindContext {
         catalog: &catalog,
         database: database.ok_or_else(|| SqlError::internal("a view without a database"))?,
@@ -181,6 +184,7 @@ fn check_query(
         quoted_identifier: env.core.settings.quoted_identifier,
         temporaries: &env.core.temporaries,
         choices: env.core.choices.as_ref(),
+        interrupted: &|| (asked.borrow_mut())(),
     };
     check_view(&context, view, columns, query).map_err(|mut error| {
         view.clone_into(&mut error.procedure);
@@ -188,33 +192,31 @@ fn check_query(
     })
 }
 
-/// DROP PROCEDURE and DROP VIEW.
-pub fn drop(
-    kind: DropKind,
+/// DROP PROCEDURE.
+pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let is_procedure = |object: &Object| matches!(object, Object::Procedure(_));
+    drop_module("procedure", is_procedure, name, if_exists, env)
+}
+
+/// DROP VIEW.
+pub fn drop_view(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    let is_view = |object: &Object| matches!(object, Object::View(_));
+    drop_module("view", is_view, name, if_exists, env)
+}
+
+fn drop_module(
+    word: &str,
+    is_one: impl Fn(&Object) -> bool,
     name: &ObjectName,
     if_exists: bool,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
     let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let found = found.filter(|o| match kind {
-        DropKind::Procedure => matches!(o, Object::Procedure(_)),
-        DropKind::Table
-        | DropKind::View
-        | DropKind::Schema
-        | DropKind::Role
-        | DropKind::User
-        | DropKind::Login
-        | DropKind::Database => matches!(o, Object::View(_)),
-    });
+    let found = found.filter(|object| is_one(object));
     let Some((id, schema)) = found.map(|o| (o.id(), o.schema_id())) else {
         if if_exists {
             return Ok(());
         }
-        let word = if kind == DropKind::Procedure {
-            "procedure"
-        } else {
-            "view"
-        };
         let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
         return Err(SqlError::with(
             3701,
@@ -226,7 +228,7 @@ pub fn drop(
             ),
         ));
     };
-    super::require_ddl("DROP", Some(schema), env)?;
+    super::require_ddl(Definition::Drop(schema), env)?;
     env.remove_object(id)?;
     env.core.engine.forget_module(id);
     Ok(())

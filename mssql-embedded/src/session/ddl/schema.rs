@@ -1,13 +1,14 @@
 //! CREATE, DROP and ALTER AUTHORIZATION ON SCHEMA.
 
 use crate::ast::{Ident, ObjectName};
+use crate::catalog::permission::Definition;
 use crate::catalog::{Schema, SecurableId};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
 /// CREATE SCHEMA.
 pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    super::require_ddl("CREATE SCHEMA", None, env)?;
+    super::require_ddl(Definition::CreateSchema, env)?;
     let user = env.frame.user;
     let database = env.database_mut()?;
     let key = database.fold(&name.name);
@@ -91,7 +92,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             ),
         ));
     }
-    super::require_ddl("DROP SCHEMA", Some(schema.id), env)?;
+    super::require_ddl(Definition::DropSchema(schema.id), env)?;
     let database = env.database_mut()?;
     let key = database.fold(&schema.name);
     database.schemas.remove(&schema.id);
@@ -109,7 +110,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
 
 /// ALTER AUTHORIZATION ON SCHEMA::s TO owner.
 pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    super::require_ddl("ALTER AUTHORIZATION", None, env)?;
+    super::require_ddl(Definition::AlterAuthorization, env)?;
     let database = env.database_mut()?;
     let owner = find_owner(database, &owner.name)?;
     let Some(id) = database.find_schema(&name.name).map(|s| s.id) else {
@@ -123,9 +124,8 @@ pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResul
             ),
         ));
     };
-    let Some(schema) = database.schemas.get_mut(&id) else {
-        return Ok(());
-    };
+    let schema = database.schemas.get_mut(&id);
+    let schema = schema.ok_or_else(|| SqlError::internal("a schema that has only a name"))?;
     let previous = std::mem::replace(&mut schema.owner, owner);
     env.undo_with(move |database| {
         if let Some(schema) = database.schemas.get_mut(&id) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
 use crate::bind::{self, TableName};
+use crate::catalog::permission::Definition;
 use crate::catalog::{ConstraintType, Object, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -32,7 +33,7 @@ pub fn target(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<TableName> 
         (schema_id, "dbo".to_owned(), table.to_owned())
     } else {
         let found = env.target_schema(name)?;
-        super::require_ddl("CREATE TABLE", Some(found.0), env)?;
+        super::require_ddl(Definition::CreateTable(found.0), env)?;
         env.require_free_name(found.0, &found.2)?;
         found
     };
@@ -134,7 +135,7 @@ pub fn put_table(
 /// ALTER TABLE.
 pub fn alter(name: &ObjectName, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let table = find(name, env)?;
-    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    super::require_ddl(Definition::Alter(table.schema_id), env)?;
     alter::run(&table, action, env)
 }
 
@@ -178,7 +179,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         ));
     };
     let table = Arc::clone(table);
-    super::require_ddl("DROP", Some(table.schema_id), env)?;
+    super::require_ddl(Definition::Drop(table.schema_id), env)?;
     foreign::refuse_drop(&table)?;
     remove(&table, env)
 }
@@ -225,7 +226,7 @@ pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
         ));
     };
     let table = Arc::clone(table);
-    super::require_ddl("ALTER", Some(table.schema_id), env)?;
+    super::require_ddl(Definition::Alter(table.schema_id), env)?;
     if foreign::is_referenced(&table) {
         return Err(SqlError::new(
             4712,

@@ -20,7 +20,7 @@ pub fn concerns(ddl: &Ddl) -> bool {
         Ddl::DropIndex { table, .. } => names_temporary(table),
         Ddl::CreateSchema { .. }
         | Ddl::CreateProcedure(_)
-        | Ddl::CreateView { .. }
+        | Ddl::CreateView(_)
         | Ddl::Drop { .. }
         | Ddl::CreateLogin { .. }
         | Ddl::AlterLogin { .. }

@@ -228,11 +228,7 @@ impl Interp<'_> {
             env.lock_schemas(&[(object, version)])
         })?;
         if self.core.nest_level >= MAX_NESTING {
-            return Err(SqlError::new(
-                217,
-                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
-            )
-            .into());
+            return Err(SqlError::nested_too_deep().into());
         }
         let mut frame = new_frame(&module, caller.depth + 1, caller.user);
         frame.chain_owner = owner;
@@ -315,7 +311,7 @@ impl Interp<'_> {
         caller: &mut Frame,
     ) -> Result<Vec<Value>, Failure> {
         if self.core.nest_level >= MAX_NESTING {
-            return Err(SqlError::new(217, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).").into());
+            return Err(SqlError::nested_too_deep().into());
         }
         let (params, values): (Vec<_>, Vec<_>) = params.into_iter().unzip();
         let module = crate::session::compile_text(text, params, self.core)?;

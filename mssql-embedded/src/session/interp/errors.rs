@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::ast::{Stmt, StmtKind};
 use crate::context::Frame;
 use crate::error::SqlError;
+use crate::interrupt::{Interrupt, is_interrupt};
 use crate::plan::Module;
 use crate::session::{Done, DoneKind, text_of};
 use crate::value::{CastMode, DataType, Value, cast};
@@ -80,6 +81,14 @@ impl Interp<'_> {
         Stop::Attention
     }
 
+    /// What an error stops that carries an interrupt; `None` for any other.
+    pub fn stopped_by(&mut self, error: &SqlError) -> Option<Stop> {
+        is_interrupt(error).then(|| match self.sink.interrupted() {
+            Some(Interrupt::Disconnected) => Stop::Disconnected,
+            Some(Interrupt::Attention) | None => self.attention(),
+        })
+    }
+
     /// Lets an error take its effect.
     pub fn raise(
         &mut self,
@@ -88,11 +97,8 @@ impl Interp<'_> {
         stmt: &Stmt,
         frame: &mut Frame,
     ) -> Run {
-        if crate::interrupt::is_interrupt(&error) {
-            return Err(match self.sink.interrupted() {
-                Some(crate::interrupt::Interrupt::Disconnected) => Stop::Disconnected,
-                Some(crate::interrupt::Interrupt::Attention) | None => self.attention(),
-            });
+        if let Some(stop) = self.stopped_by(&error) {
+            return Err(stop);
         }
         let mut error = error;
         // An error that names its procedure already knows its line, which is 0 for the call as a whole.
@@ -233,7 +239,7 @@ impl Interp<'_> {
             ..
         } = &stmt.kind
         else {
-            return Ok(Flow::Next);
+            return Err(SqlError::internal("RAISERROR of another statement").into());
         };
         let values = self.values(stmt, module, frame)?;
         let (message, message_ty) = &values[0];
@@ -249,8 +255,8 @@ impl Interp<'_> {
                 CastMode::Assign,
             )? {
                 Value::Int(n) => Ok(n),
-                Value::Null
-                | Value::Bit(_)
+                Value::Null => Ok(0),
+                Value::Bit(_)
                 | Value::Decimal { .. }
                 | Value::Float(_)
                 | Value::Str(_)
@@ -259,7 +265,7 @@ impl Interp<'_> {
                 | Value::Date(_)
                 | Value::Time(_)
                 | Value::DateTime { .. }
-                | Value::DateTimeOffset { .. } => Ok(0),
+                | Value::DateTimeOffset { .. } => Err(SqlError::internal("an INT that is none")),
             }
         };
         let severity = int(1)?.clamp(0, 25) as u8;

@@ -12,6 +12,7 @@ use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Env, Spools};
 use crate::hooks::Stats;
+use crate::interrupt::Asking;
 use crate::plan::{Bound, Module, Replan};
 use crate::value::{ColumnMeta, Value};
 
@@ -103,13 +104,15 @@ impl Interp<'_> {
     /// Binds a statement against the catalogue as it is now. The latch is not held meanwhile: binding
     /// may take its time, and whether the plan is still current is seen when it runs.
     fn bind_anew(
-        &self,
+        &mut self,
         stmt: &Stmt,
         module: &Module,
         frame: &Frame,
     ) -> Result<Arc<Bound>, Failure> {
         let catalog = self.core.engine.catalog();
-        let bound = bind_one(stmt, module, self.core, frame, &catalog)
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        let bound = bind_one(stmt, module, self.core, frame, &catalog, &interrupted)
             .map_err(|e| Failure::Error(e, Origin::Compile))?;
         if let Some(choices) = &self.core.choices {
             choices.enter_open_paths(&module.name, stmt.pos.line);
@@ -165,6 +168,7 @@ pub fn bind_one(
     core: &Core,
     frame: &Frame,
     catalog: &Catalog,
+    interrupted: Asking<'_>,
 ) -> SqlResult<Bound> {
     let Some(database) = catalog.databases.get(&core.database) else {
         return Err(SqlError::new(
@@ -181,6 +185,7 @@ pub fn bind_one(
         quoted_identifier: module.quoted_identifier,
         temporaries: &core.temporaries,
         choices: core.choices.as_ref(),
+        interrupted,
     };
     bind_in(&context, stmt)
 }

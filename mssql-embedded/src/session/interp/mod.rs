@@ -118,8 +118,17 @@ impl Interp<'_> {
         }
         match &stmt.kind {
             StmtKind::Block(list) => self.run_list(list, module, frame),
-            StmtKind::If { .. } => self.run_if(stmt, module, frame),
-            StmtKind::While { .. } => self.run_while(stmt, module, frame),
+            StmtKind::If {
+                then, otherwise, ..
+            } => match self.condition(stmt, module, frame)? {
+                Some(true) => self.run(then, module, frame),
+                Some(false) => match otherwise {
+                    Some(other) => self.run(other, module, frame),
+                    None => Ok(Flow::Next),
+                },
+                None => Ok(Flow::Next),
+            },
+            StmtKind::While { body, .. } => self.run_while(stmt, body, module, frame),
             StmtKind::Break => Ok(Flow::Break),
             StmtKind::Continue => Ok(Flow::Continue),
             StmtKind::Goto(label) => Ok(Flow::Goto(label.name.clone())),
@@ -166,27 +175,13 @@ impl Interp<'_> {
         }
     }
 
-    fn run_if(&mut self, stmt: &Stmt, module: &Arc<Module>, frame: &mut Frame) -> Run {
-        let StmtKind::If {
-            then, otherwise, ..
-        } = &stmt.kind
-        else {
-            return Ok(Flow::Next);
-        };
-        match self.condition(stmt, module, frame)? {
-            Some(true) => self.run(then, module, frame),
-            Some(false) => match otherwise {
-                Some(other) => self.run(other, module, frame),
-                None => Ok(Flow::Next),
-            },
-            None => Ok(Flow::Next),
-        }
-    }
-
-    fn run_while(&mut self, stmt: &Stmt, module: &Arc<Module>, frame: &mut Frame) -> Run {
-        let StmtKind::While { body, .. } = &stmt.kind else {
-            return Ok(Flow::Next);
-        };
+    fn run_while(
+        &mut self,
+        stmt: &Stmt,
+        body: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Run {
         while self.condition(stmt, module, frame)? == Some(true) {
             match self.run(body, module, frame)? {
                 Flow::Next | Flow::Continue => {}
@@ -206,11 +201,10 @@ impl Interp<'_> {
     ) -> Result<Option<bool>, Stop> {
         let outcome = self.observe(stmt, module, |run| {
             run.evaluate(stmt, module, frame, |bound, env| {
-                if let BoundKind::Condition(cond) = &bound.kind {
-                    test(cond, env)
-                } else {
-                    Ok(None)
-                }
+                let BoundKind::Condition(cond) = &bound.kind else {
+                    return Err(SqlError::internal("IF or WHILE without a condition"));
+                };
+                test(cond, env)
             })
         });
         match outcome {
@@ -283,7 +277,6 @@ impl Interp<'_> {
             StmtKind::ExecuteAs { login, name } => self.execute_as(*login, name, frame)?,
             StmtKind::Revert => self.revert(frame),
             StmtKind::Checkpoint => Flow::Next,
-            // The caller has run these.
             StmtKind::Block(_)
             | StmtKind::If { .. }
             | StmtKind::While { .. }
@@ -291,7 +284,9 @@ impl Interp<'_> {
             | StmtKind::Continue
             | StmtKind::Goto(_)
             | StmtKind::Label(_)
-            | StmtKind::TryCatch { .. } => Flow::Next,
+            | StmtKind::TryCatch { .. } => {
+                return Err(SqlError::internal("a statement that its caller runs").into());
+            }
         };
         Ok(flow)
     }

@@ -1,5 +1,6 @@
 //! SET options, USE and WAITFOR.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,9 @@ impl Interp<'_> {
             }
             SetOption::IdentityInsert(table, on) => self.identity_insert(table, *on, frame)?,
             SetOption::LockTimeout(_) => {
-                self.core.settings.lock_timeout_ms = self.number(stmt, module, frame)?.max(-1);
+                // Below zero is for ever.
+                let timeout = self.number(stmt, module, frame)?;
+                self.core.settings.lock_timeout_ms = u64::try_from(timeout).ok();
             }
             SetOption::DeadlockPriority(priority) => {
                 let level = match priority {
@@ -75,7 +78,8 @@ impl Interp<'_> {
                         "A TOP or FETCH clause contains an invalid value.",
                     )
                 })?;
-                self.core.settings.rowcount_limit = limit;
+                // Zero is without limit.
+                self.core.settings.rowcount_limit = NonZeroU64::new(limit);
             }
             SetOption::TextSize(_) => {
                 let n = self.number(stmt, module, frame)?;
@@ -115,12 +119,9 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<(), Failure> {
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(());
-        };
+        let (value, from) = self.value(stmt, module, frame)?;
         let to = DataType::VarBinary(Length::Limited(128));
-        let Value::Bytes(bytes) = cast(value, from, &to, None, CastMode::Assign)? else {
+        let Value::Bytes(bytes) = cast(&value, &from, &to, None, CastMode::Assign)? else {
             let message = "SET CONTEXT_INFO option requires varbinary (128) NOT NULL parameter.";
             return Err(SqlError::with(2743, 16, 1, message).into());
         };
@@ -235,17 +236,26 @@ impl Interp<'_> {
         Ok(())
     }
 
+    /// The one value of a statement that has one.
+    fn value(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<(Value, DataType), Failure> {
+        let mut values = self.values(stmt, module, frame)?;
+        let value = values.pop();
+        Ok(value.ok_or_else(|| SqlError::internal("a statement without its value"))?)
+    }
+
     fn number(
         &mut self,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<i64, Failure> {
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(0);
-        };
-        if let Value::Int(n) = cast(value, from, &DataType::BigInt, None, CastMode::Assign)? {
+        let (value, from) = self.value(stmt, module, frame)?;
+        if let Value::Int(n) = cast(&value, &from, &DataType::BigInt, None, CastMode::Assign)? {
             Ok(n)
         } else {
             Ok(0)
@@ -278,14 +288,11 @@ impl Interp<'_> {
         if !delay {
             return Err(SqlError::unsupported("WAITFOR TIME").into());
         }
-        let values = self.values(stmt, module, frame)?;
-        let Some((value, from)) = values.first() else {
-            return Ok(Flow::Next);
-        };
-        let ticks = match cast(value, from, &DataType::DateTime, None, CastMode::Assign) {
+        let (value, from) = self.value(stmt, module, frame)?;
+        let ticks = match cast(&value, &from, &DataType::DateTime, None, CastMode::Assign) {
             Ok(Value::DateTime { ticks, .. }) => ticks,
             _ => {
-                let text = crate::session::text_of(value, from, 100)?;
+                let text = crate::session::text_of(&value, &from, 100)?;
                 return Err(SqlError::with(
                     148,
                     15,

@@ -150,7 +150,7 @@ impl Interp<'_> {
                     Outcome::Written(DELETE, exec::run_delete(delete, env)?)
                 }
                 BoundKind::Condition(_) | BoundKind::Scalars(_) => {
-                    return Err(SqlError::unsupported("an expression as a statement"));
+                    return Err(SqlError::internal("an expression as a statement"));
                 }
             })
         });

@@ -22,7 +22,7 @@ impl Interp<'_> {
     ) -> Result<Vec<(Value, DataType)>, Failure> {
         self.evaluate(stmt, module, frame, |bound, env| {
             let BoundKind::Scalars(list) = &bound.kind else {
-                return Ok(Vec::new());
+                return Err(SqlError::internal("values of a statement that has none"));
             };
             list.iter()
                 .map(|Typed { expr, ty, .. }| Ok((eval(expr, env)?, ty.clone())))

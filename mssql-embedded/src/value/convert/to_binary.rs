@@ -35,7 +35,8 @@ pub(super) fn binary(
             (bytes, true)
         }
         Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
-        Value::Null | Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
+        Value::Null => return Err(SqlError::internal("a NULL to be converted")),
+        Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
             let from = from.name();
             return Err(SqlError::unsupported(format!(
                 "conversion from {from} to binary"

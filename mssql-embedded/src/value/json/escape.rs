@@ -32,6 +32,16 @@ fn hex(unit: u16) -> u16 {
     digit.unwrap_or(0) as u16
 }
 
+/// How long [`escape_into`] makes a text, so that room for it can be asked for.
+pub fn escaped_len(text: &[u16]) -> usize {
+    let len = |unit: &u16| match u8::try_from(*unit) {
+        Ok(b'"' | b'\\' | b'/' | 0x08 | 0x0C | 0x0A | 0x0D | 0x09) => 2,
+        Ok(0..0x20) => 6,
+        _ => 1,
+    };
+    text.iter().map(len).sum()
+}
+
 /// Appends text with the escapes FOR JSON and STRING_ESCAPE use; the solidus is escaped too.
 pub fn escape_into(text: &[u16], out: &mut Vec<u16>) {
     out.reserve(text.len());

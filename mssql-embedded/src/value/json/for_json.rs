@@ -1,6 +1,6 @@
 //! FOR JSON PATH: rows to JSON text.
 
-use super::escape::escape_into;
+use super::escape::{escape_into, escaped_len};
 use crate::error::{SqlError, SqlResult};
 use crate::value::number_text::format_float_json;
 use crate::value::{DataType, Value, date_format, decimal, guid, text};
@@ -66,20 +66,35 @@ impl ForJson {
                 raw: *raw,
             });
         }
+        let mut out = Vec::new();
+        if let Some(root) = &options.root {
+            out.push(u16::from(b'{'));
+            write_key(&root.encode_utf16().collect::<Vec<_>>(), true, &mut out);
+        }
+        if !options.without_array_wrapper {
+            out.push(u16::from(b'['));
+        }
         Ok(Self {
             columns: built,
             options,
-            out: Vec::new(),
+            out,
             rows: 0,
         })
     }
 
-    /// Adds a row with one value per column.
+    /// Adds a row with one value per column. `hold` is told of all that is added, and of a long text before it is: it may
+    /// be somebody else's, and the row name it many times.
     ///
     /// # Errors
     ///
-    /// Those of formatting a value.
-    pub fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+    /// Those of formatting a value, and what `hold` says.
+    pub fn row(
+        &mut self,
+        values: &[Value],
+        hold: &mut dyn FnMut(usize) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let start = self.out.len();
+        let mut held = 0;
         if self.rows > 0 {
             self.push(",");
         }
@@ -112,34 +127,34 @@ impl ForJson {
                 open.push(parent);
                 first = true;
             }
+            if let Value::Str(text) = value {
+                let long = match column.raw {
+                    true => text.len(),
+                    false => escaped_len(text),
+                };
+                hold(long)?;
+                held += long;
+            }
             write_key(name, first, out);
             write_value(value, &column.ty, column.raw, out)?;
             first = false;
         }
         out.extend(std::iter::repeat_n(u16::from(b'}'), open.len() + 1));
-        Ok(())
+        hold(out.len() - start - held)
     }
 
     /// The whole text, or `None` when there was no row and no ROOT.
-    pub fn finish(self) -> Option<Vec<u16>> {
+    pub fn finish(mut self) -> Option<Vec<u16>> {
         if self.rows == 0 && self.options.root.is_none() {
             return None;
         }
-        if self.options.without_array_wrapper {
-            return Some(self.out);
+        if !self.options.without_array_wrapper {
+            self.push("]");
         }
-        let mut text = Vec::with_capacity(self.out.len() + 16);
-        if let Some(root) = &self.options.root {
-            text.push(u16::from(b'{'));
-            write_key(&root.encode_utf16().collect::<Vec<_>>(), true, &mut text);
-        }
-        text.push(u16::from(b'['));
-        text.extend_from_slice(&self.out);
-        text.push(u16::from(b']'));
         if self.options.root.is_some() {
-            text.push(u16::from(b'}'));
+            self.push("}");
         }
-        Some(text)
+        Some(self.out)
     }
 
     fn push(&mut self, s: &str) {
@@ -279,16 +294,24 @@ mod tests {
         )
         .unwrap();
         let t = Value::text;
-        json.row(&[
+        let first = [
             Value::Int(1),
             t("x/\n"),
             Value::Bit(true),
             t("[1]"),
             Value::Null,
-        ])
-        .unwrap();
-        json.row(&[Value::Null, Value::Null, t("q"), Value::Null, Value::Int(2)])
+        ];
+        let second = [Value::Null, Value::Null, t("q"), Value::Null, Value::Int(2)];
+        let mut held = 0;
+        for row in [first, second] {
+            json.row(&row, &mut |units| {
+                held += units;
+                Ok(())
+            })
             .unwrap();
+        }
+        // All but the brackets around the rows.
+        assert_eq!(held + 1, json.out.len());
         assert_eq!(
             finish(json).unwrap(),
             r#"[{"a":1,"b":{"c":"x\/\n","d":{"e":true}},"raw":[1]},{"b":{"d":{"e":"q"}},"z":2}]"#
@@ -303,10 +326,11 @@ mod tests {
             without_array_wrapper: bare,
         };
         let mut json = writer(&["a"], with(Some("r"), true, false)).unwrap();
-        json.row(&[Value::Null]).unwrap();
+        json.row(&[Value::Null], &mut |_| Ok(())).unwrap();
         assert_eq!(finish(json).unwrap(), r#"{"r":[{"a":null}]}"#);
         let mut json = writer(&["a"], with(None, false, true)).unwrap();
-        json.row(&[Value::Bytes([1, 2, 3, 4].into())]).unwrap();
+        json.row(&[Value::Bytes([1, 2, 3, 4].into())], &mut |_| Ok(()))
+            .unwrap();
         assert_eq!(finish(json).unwrap(), r#"{"a":"AQIDBA=="}"#);
         assert_eq!(
             finish(writer(&["a"], with(None, false, false)).unwrap()),

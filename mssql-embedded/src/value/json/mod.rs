@@ -8,7 +8,7 @@ mod open_json;
 mod path;
 mod scan;
 
-pub use escape::escape_into;
+pub use escape::{escape_into, escaped_len};
 pub use extract::{is_json, json_query, json_value, path_exists};
 pub use for_json::{ForJson, ForJsonOptions};
 pub use modify::{NewValue, modify};
