@@ -5,10 +5,10 @@ use std::time::Duration;
 use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
 use duroxide_sql::MssqlProvider;
 
-use crate::support::database::TestSchema;
+use crate::support::database::{TestSchema, own_server};
 use crate::support::items::LEASE;
-use crate::support::proxied::setup;
-use crate::support::proxy::Fault;
+use crate::support::proxy::Proxy;
+use crate::support::wait::until;
 
 /// Counts the leases of sessions.
 const HELD: &str = "SELECT COUNT(*) AS n FROM [$(schema)].sessions
@@ -65,28 +65,38 @@ async fn sessions_of_a_closed_process_are_free_at_once() {
     assert_eq!(take(&second, "work-0-next", None).await, Some((2, 1)));
 }
 
-/// A fetch that is answered while its provider is being closed has leased a session after the others were let go.
+/// A fetch that the server takes up while its provider is being closed leases a session after the others were let go.
 #[tokio::test]
-async fn session_of_a_fetch_that_is_answered_during_the_close_is_free() {
-    let setup = setup().await;
-    let provider = &setup.provider;
-    provider
-        .enqueue_for_worker(item(1, "s", None))
-        .await
-        .unwrap();
+async fn session_that_is_leased_during_the_close_is_free() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let proxy = Proxy::start(schema.url()).await;
+    let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
+    let provider = builder.build().await.expect("the provider starts");
+    let put = provider.enqueue_for_worker(item(1, "s", None));
+    put.await.unwrap();
     let session = SessionFetchConfig {
         owner_id: "work-0-a1b2".into(),
         lock_timeout: LEASE,
     };
-    // After the provider has given back what it holds, and before it stops waiting.
-    let late = Fault::Late(Duration::from_secs(11));
-    setup.proxy.spoil("fetch_work_item", late);
+    let trigger = mssql_embedded::Trigger::request().of("fetch_work_item");
+    let pause = server.controls().pause(trigger);
+    // Once the sessions have been let go, and before the provider hears of it.
+    let trigger = mssql_embedded::Trigger::response().of("release_sessions");
+    let released = server.controls().pause(trigger);
     let filter = TagFilter::default();
     let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, Some(&session), &filter);
     assert!(fetched.await.unwrap_err().is_retryable(), "nobody waits");
-    assert_eq!(setup.schema.number(HELD).await, 1);
-    provider.close().await;
-    assert_eq!(setup.schema.number(HELD).await, 0);
+    let ((), ()) = tokio::join!(provider.close(), async {
+        released.paused().await;
+        pause.release();
+        until("what nobody took is given back", || async {
+            proxy.calls("abandon_work_item") == 1
+        })
+        .await;
+        released.release();
+    });
+    assert_eq!(schema.number(HELD).await, 0);
 }
 
 /// A name that the user gave comes back after a restart, and finds its sessions as they were.
