@@ -106,9 +106,6 @@ async fn commits_slower_than_the_leases_only_delay_workflows_of_every_kind(reads
         orchestrator_lock_timeout: Duration::from_secs(1),
         worker_lock_timeout: Duration::from_secs(2),
         max_attempts: 3,
-        // Enough for each workflow to be tried that often meanwhile.
-        orchestration_concurrency: 8,
-        worker_concurrency: 4,
         ..RuntimeOptions::default()
     };
     complete_all(reads, Duration::from_millis(3500), 2 * SLOW, options).await;
