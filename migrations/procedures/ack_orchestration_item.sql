@@ -118,7 +118,8 @@ BEGIN
                 EXEC [$(schema)]._lock_instance @instance_id = @target, @visible_ms = @visible_ms, @is_alone = @is_alone OUTPUT, @locked_ms = @locked_ms OUTPUT;
                 SET @latest_ms = CASE WHEN @locked_ms > @latest_ms THEN @locked_ms ELSE @latest_ms END;
                 -- One that has to be moved, and is shared: all are taken alone then, so that this starts again but once.
-                UPDATE @targets SET is_alone = COALESCE(@is_alone, 1) WHERE instance_id = @target OR @is_alone IS NULL;
+                IF @is_alone IS NULL BEGIN UPDATE @targets SET is_alone = 1 WHERE is_alone = 0; END
+                ELSE BEGIN UPDATE @targets SET is_alone = @is_alone WHERE instance_id = @target; END;
                 SET @previous = @target; SET @target = NULL;
                 SELECT TOP (1) @target = t.instance_id FROM @targets AS t WHERE t.instance_id > @previous AND @is_alone IS NOT NULL ORDER BY t.instance_id;
             END;
