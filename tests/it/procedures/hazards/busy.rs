@@ -183,6 +183,28 @@ async fn lane_that_was_left_out_is_looked_at_again() {
     assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
 }
 
+/// An item is the worker's when its lane is put off, which is an economy: whoever writes to the session meanwhile is not waited for.
+#[tokio::test]
+async fn item_is_delivered_while_somebody_writes_to_its_session() {
+    let bench = Bench::new().await;
+    bench.exec(&enqueue("s")).await;
+    let pause = bench
+        .controls
+        .pause(Trigger::statement().of("_postpone_session_lane"));
+    let worker = bench.spawn(&fetch_work("worker")).await;
+    pause.paused().await;
+    let mut holder = bench.session().await;
+    holder
+        .run("BEGIN TRANSACTION; UPDATE [$(schema)].sessions SET last_activity_ms = last_activity_ms + 1;")
+        .await
+        .expect("the session is being written to");
+    pause.release();
+    bench.blocked(1).await;
+    bench.controls.advance(Duration::from_secs(1));
+    assert!(found(&at_once(worker).await.unwrap().expect("a fetch")));
+    holder.run("ROLLBACK;").await.unwrap();
+}
+
 /// Fetches look from where claims have got to. What comes back after a long time lies a second back and no more, so that
 /// the next look below finds it.
 #[tokio::test]
