@@ -25,14 +25,14 @@
 -- was committed late. Where searches from the bottom take long (whole_ms), callers may raise it for a while: "nothing found" is then said of what lies above @bottom_ms.
 --
 -- A row that posters share for long (1222 from _claim_instance) is let go, and stepped over once, for the sake of those behind it.
+-- Who has waited for another's slow commit will wait for its own, and a lease begins before its commit: so it is longer by twice the
+-- wait, up to a minute (more is no wait, but a clock that was set).
 --
 -- Messages of an instance that never started: QueueMessages are dropped, the rest stays, and the row is parked until another arrives.
 --
 -- What a provider remembers of the history is not sent again; it names itself by @process_id: see _send_history. The commit
 -- need not wait for the log where the database allows it: a claim that a crash forgets is a lease that has ended. So with the
--- other fetch, renewals and abandons.
---
--- The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot be read, the turn goes back as it was.
+-- other fetch, renewals and abandons. The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot be read, the turn goes back as it was.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_token      NVARCHAR(128),
     @lock_timeout_ms BIGINT,
@@ -61,7 +61,8 @@ BEGIN
             @found BIT = 0, @searching BIT = 1, @is_whole BIT = 0, @whole_from_ms BIGINT, @whole_ms BIGINT, @has_instance BIT, @execution_id BIGINT,
             @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @attempt_count INT,
             @name NVARCHAR(MAX), @version NVARCHAR(MAX), @turn_token NVARCHAR(1000),
-            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @busy_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token, @is_patient BIT = 1;
+            @dropped INT, @orphans_dropped INT = 0, @orphan_id NVARCHAR(400), @busy_id NVARCHAR(400), @token UNIQUEIDENTIFIER = @lock_token, @is_patient BIT = 1,
+            @lease_ms BIGINT, @began_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @heads TABLE (lane BIGINT NOT NULL PRIMARY KEY, is_busy BIT NOT NULL);
     DECLARE @messages TABLE (queue_id BIGINT NOT NULL PRIMARY KEY, attempt_count INT NOT NULL, payload NVARCHAR(MAX) NOT NULL);
 
@@ -161,9 +162,10 @@ BEGIN
 
                     IF @@ROWCOUNT > 0
                     BEGIN
+                        SET @lease_ms = @lock_timeout_ms + CASE WHEN @now_ms - @began_ms BETWEEN 500 AND 60000 THEN 2 * (@now_ms - @began_ms) ELSE 0 END;
                         UPDATE l
                         SET    lock_token = @token,
-                               not_before_ms = @now_ms + @lock_timeout_ms
+                               not_before_ms = @now_ms + @lease_ms
                         FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
                         WHERE  instance_id = @instance_id;
                         SELECT @found = 1, @searching = 0;
@@ -208,7 +210,7 @@ BEGIN
                CAST(NULL AS INT) AS attempt_count, CAST(0 AS BIT) AS has_instance,
                CAST(NULL AS NVARCHAR(MAX)) AS orchestration_name, CAST(NULL AS NVARCHAR(MAX)) AS orchestration_version,
                CAST(NULL AS BIGINT) AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id,
-               @now_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
+               @now_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms, @lease_ms AS lease_ms;
         RETURN;
     END;
 
@@ -225,7 +227,7 @@ BEGIN
                @attempt_count AS attempt_count, @has_instance AS has_instance,
                @name AS orchestration_name, @version AS orchestration_version,
                @execution_id AS execution_id, @orphans_dropped AS orphans_dropped, @orphan_id AS orphan_id,
-               @ready_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms;
+               @ready_ms - 100 AS floor_ms, @lanes AS lanes, @whole_ms AS whole_ms, @lease_ms AS lease_ms;
 
         SELECT m.queue_id, m.attempt_count, m.payload
         FROM   @messages AS m

@@ -17,7 +17,8 @@
 -- A session is won or lost at its row, by a guarded write inside the claim: two workers may claim
 -- two items of one session at the same moment, and the second finds the session leased, undoes its
 -- claim and looks again. As in fetch_orchestration_item, "nothing found" is exact: a candidate that
--- READPAST steps over is waited for, by its key and holding nothing else, for a moment at a time.
+-- READPAST steps over is waited for, by its key and holding nothing else, for a moment at a time. Who has waited long has
+-- a longer lease, as there.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_work_item
     @lock_token         NVARCHAR(128),
     @lock_timeout_ms    BIGINT,
@@ -56,7 +57,8 @@ BEGIN
             @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @item_session NVARCHAR(400),
             @item_tag NVARCHAR(260), @item_from_lane BIT, @session_end_ms BIGINT,
             @instance_id NVARCHAR(400), @execution_id BIGINT, @activity_id BIGINT, @from_ms BIGINT,
-            @ready_ms BIGINT, @token UNIQUEIDENTIFIER = @lock_token;
+            @ready_ms BIGINT, @token UNIQUEIDENTIFIER = @lock_token, @lease_ms BIGINT,
+            @began_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 
     IF @include_untagged = 1 OR @any_tag = 1
@@ -157,9 +159,10 @@ BEGIN
                 IF @work_id IS NOT NULL
                 BEGIN
                     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+                    SET @lease_ms = @lock_timeout_ms + CASE WHEN @now_ms - @began_ms BETWEEN 500 AND 60000 THEN 2 * (@now_ms - @began_ms) ELSE 0 END;
                     UPDATE q
                     SET    q.lock_token = @token,
-                           q.not_before_ms = @now_ms + @lock_timeout_ms,
+                           q.not_before_ms = @now_ms + @lease_ms,
                            q.attempt_count = @attempt_count
                     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
                     WHERE  q.work_id = @work_id;
@@ -240,7 +243,7 @@ BEGIN
            CASE WHEN @found = 1 THEN @payload END AS payload,
            @instance_id AS instance_id, @execution_id AS execution_id, @activity_id AS activity_id,
            CASE WHEN @found = 0 THEN @looked_ms WHEN @promised_ms < @ready_ms THEN @promised_ms ELSE @ready_ms END - 100 AS floor_ms,
-           @lanes AS lanes, @whole_ms AS whole_ms;
+           @lanes AS lanes, @whole_ms AS whole_ms, @lease_ms AS lease_ms;
 
     EXEC [$(schema)]._send_work_history
         @found = @found, @instance_id = @instance_id, @process_id = @process_id, @lock_token = @lock_token, @work_id = @work_id;

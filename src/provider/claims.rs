@@ -65,6 +65,8 @@ pub(super) struct Claimed {
     pub(super) header: Record,
     pub(super) rest: ResultSets,
     pub(super) claim: Claim,
+    /// How long it is leased.
+    pub(super) lease: Duration,
 }
 
 /// A lease that nobody has taken over yet. Dropping it gives it back.
@@ -138,7 +140,8 @@ impl Claims {
         let task = async move {
             let caller = Caller::new(answer);
             let read_on = |waited| caller.reads_on(&claims.pace, queue, waited);
-            let claim = claims.claim(queue, lease, &filter, call, ticket, &read_on);
+            // Boxed, because a task is moved a dozen times before it runs, and this is kilobytes.
+            let claim = Box::pin(claims.claim(queue, lease, &filter, call, ticket, &read_on));
             let claimed = Tally::scope(tally, claim).await;
             caller.answer(claimed);
         };
@@ -171,6 +174,8 @@ impl Claims {
         if header.int("found")? == 0 {
             return Ok(Polled::Empty(next_ready(&header)?));
         }
+        // A fetch that waited long for others has its claim leased for longer.
+        let lease = lease.max(Duration::from_millis(header.count("lease_ms")?));
         let token = header.text("lock_token")?.to_owned();
         let instance_id = header.opt_text("instance_id")?.unwrap_or_default();
         self.leases
@@ -192,6 +197,7 @@ impl Claims {
             header,
             rest,
             claim,
+            lease,
         }))
     }
 

@@ -83,6 +83,7 @@ async fn poll(
         header,
         mut rest,
         claim,
+        lease,
     } = claimed;
     let instance = header.text("instance_id")?.to_owned();
     let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);

@@ -109,6 +109,7 @@ impl<'a> Query<'a> {
             header,
             mut rest,
             claim,
+            ..
         } = match claims
             .fetch(Queue::Work, lease, self.filter(), call)
             .await?

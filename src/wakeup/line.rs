@@ -4,6 +4,8 @@
 //! the time at which one of them asks without a reason. So eight idle workers ask no more often
 //! than one, and hardly at all while somebody watches the database for them.
 
+mod reasons;
+mod rhythm;
 mod watch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,16 +14,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::time::{jittered, later};
+use reasons::{Cause, Reason, Reasons};
+use rhythm::Rhythm;
+use watch::Quiet;
+
+pub(crate) use rhythm::Repoll;
 
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
-
-/// How rarely fetches ask that are watched for: only in case the watch fails without a word.
-const WATCHED_INTERVAL: Duration = Duration::from_secs(5);
-
-/// How long "nothing there" holds for a fetch that comes later, see [`Place::is_answered`].
-const ANSWER_HOLDS: Duration = Duration::from_millis(10);
 
 /// What a waiting fetch can take. Equal interests can take the same.
 pub(crate) trait Interest: Clone + PartialEq + Send {
@@ -35,13 +35,6 @@ pub(crate) trait Interest: Clone + PartialEq + Send {
     fn is_watchable(&self) -> bool;
 }
 
-/// How often a waiting fetch asks the database without having been signalled.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Repoll {
-    pub(crate) min: Duration,
-    pub(crate) max: Duration,
-}
-
 /// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Woken {
@@ -51,121 +44,55 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
-/// A reason to ask the database, since a moment.
-struct Reason<W> {
-    cause: Cause<W>,
-    since: Instant,
-}
-
-enum Cause<W> {
-    /// This work was committed.
-    Told(W),
-    /// The watch has seen something.
-    Seen,
-    /// Another fetch found more than it was told of, or it is simply time.
-    Unknown,
-}
-
-impl<W> Reason<W> {
-    fn new(cause: Cause<W>) -> Self {
-        Self {
-            cause,
-            since: Instant::now(),
-        }
-    }
-}
-
 /// The fetches of one interest.
 struct Group<I: Interest> {
     interest: I,
     members: usize,
     /// Members that sleep.
     waiting: usize,
-    /// Reasons that no member has taken up yet.
-    reasons: Vec<Reason<I::Work>>,
-    /// When a member asks without a reason, and how long after that the next one does.
-    next_at: Instant,
-    interval: Duration,
-    /// A time at which asking is known to help.
-    hint: Option<Instant>,
-    /// When the latest query began that found nothing.
-    empty_at: Option<Instant>,
-    /// The newest reason that there was no room for, see [`Group::give`].
-    unsaid_at: Option<Instant>,
+    reasons: Reasons<I::Work>,
+    rhythm: Rhythm,
+    quiet: Quiet,
     /// How often the members' waits were ended.
     endings: u64,
-    repoll: Repoll,
-    /// Since when all members have been asleep without a reason to ask.
-    quiet_since: Option<Instant>,
-    /// Somebody watches the database for this group.
-    is_watched: bool,
-    /// After a watch that saw what no member could take: when and for how long it pauses.
-    unwatched_until: Option<Instant>,
-    watch_pause: Duration,
     /// Wakes one member for a reason, all of them for a change of time.
     news: Arc<Notify>,
 }
 
 impl<I: Interest> Group<I> {
     fn new(interest: I, repoll: Repoll, is_watched: bool) -> Self {
-        let mut group = Self {
+        Self {
             interest,
             members: 0,
             waiting: 0,
-            reasons: Vec::new(),
-            next_at: Instant::now(),
-            interval: repoll.min,
-            hint: None,
-            empty_at: None,
-            unsaid_at: None,
+            reasons: Reasons::none(),
+            rhythm: Rhythm::new(repoll, is_watched),
+            quiet: Quiet::default(),
             endings: 0,
-            repoll,
-            quiet_since: None,
-            is_watched,
-            unwatched_until: None,
-            watch_pause: Duration::ZERO,
             news: Arc::new(Notify::new()),
-        };
-        group.next_at = later(Instant::now(), jittered(group.pace()));
-        group
-    }
-
-    /// How long after a question the next one without a reason follows.
-    fn pace(&self) -> Duration {
-        if self.is_watched {
-            self.repoll.max.max(WATCHED_INTERVAL)
-        } else {
-            self.interval
         }
     }
 
-    /// Keeps a reason for a member to ask.
-    ///
-    /// No more of them than there are members, which may all be busy for long while work is committed
-    /// without end: a member that has asked comes back and asks before it waits, so that more reasons
-    /// than members tell nothing new. The newest ones stay, because a query that found nothing answers
-    /// the older ones.
+    /// Gives a member a reason to ask.
     fn give(&mut self, reason: Reason<I::Work>) {
-        self.quiet_since = None;
-        self.reasons.push(reason);
-        if self.reasons.len() > self.members.max(1) {
-            let oldest = (0..self.reasons.len()).min_by_key(|at| self.reasons[*at].since);
-            let unsaid = oldest.map(|at| self.reasons.remove(at).since);
-            self.unsaid_at = self.unsaid_at.max(unsaid);
-        }
+        self.quiet.broken();
+        self.reasons.add(reason, self.members);
         self.news.notify_one();
     }
 
-    /// Asking helps at this time.
-    fn hint(&mut self, at: Instant) {
-        self.hint = Some(self.hint.map_or(at, |known| known.min(at)));
-        self.hurry(at);
+    /// Whether some member sleeps and has nothing to ask for.
+    fn is_idle(&self) -> bool {
+        self.waiting > self.reasons.len()
     }
 
-    /// Asks no later than at this time.
-    fn hurry(&mut self, at: Instant) {
-        if at < self.next_at {
-            self.next_at = at;
+    /// All members are asleep now, and were not before.
+    fn fell_quiet(&mut self) -> bool {
+        self.waiting == self.members && self.reasons.is_empty() && self.quiet.fell()
+    }
+
+    /// Changes when it is asked without a reason, and tells those who sleep until later.
+    fn retime(&mut self, change: impl FnOnce(&mut Rhythm) -> bool) {
+        if change(&mut self.rhythm) {
             self.news.notify_waiters();
         }
     }
@@ -214,7 +141,7 @@ impl<I: Interest> Line<I> {
         };
         let group = &mut groups[at];
         group.members += 1;
-        group.quiet_since = None;
+        group.quiet.broken();
         Place {
             line: self,
             interest,
@@ -234,10 +161,9 @@ impl<I: Interest> Line<I> {
     fn hand(&self, reason: Reason<I::Work>) {
         let groups = &mut self.lock().groups;
         let fits = |group: &Group<I>| matches!(&reason.cause, Cause::Told(work) if group.interest.fits(work));
-        let is_idle = |group: &Group<I>| group.waiting > group.reasons.len();
         let chosen = groups
             .iter()
-            .position(|group| is_idle(group) && fits(group));
+            .position(|group| group.is_idle() && fits(group));
         let chosen = chosen.or_else(|| groups.iter().position(fits));
         if let Some(group) = chosen.and_then(|at| groups.get_mut(at)) {
             group.give(reason);
@@ -258,7 +184,7 @@ impl<I: Interest> Line<I> {
     pub(crate) fn signal_at(&self, at: Instant, work: &I::Work) {
         let groups = &mut self.lock().groups;
         for group in groups.iter_mut().filter(|g| g.interest.fits(work)) {
-            group.hint(at);
+            group.retime(|rhythm| rhythm.hint(at));
         }
     }
 
@@ -311,28 +237,25 @@ impl<I: Interest> Place<'_, I> {
     /// commits meanwhile is a reason that somebody takes up. Work of other processes is found at the
     /// next interval, as if this fetch had been waiting for these few milliseconds already.
     pub(crate) fn is_answered(&self) -> bool {
-        let answered =
-            |group: &mut Group<I>| group.empty_at.filter(|at| Some(*at) > group.unsaid_at);
-        let empty_at = self.group(answered).flatten();
-        empty_at.is_some_and(|at| at.elapsed() < ANSWER_HOLDS)
+        self.group(|group| group.reasons.are_answered()) == Some(true)
     }
 
     /// The query found nothing; `next_ready` is what the database said about the time when asking
     /// again may help. Reasons from before the query are answered by it.
     pub(crate) fn found_nothing(&mut self, next_ready: Option<Instant>) {
         let reason = self.reason.take();
-        let asked_at = self.asked_at;
+        let (asked_at, repoll) = (self.asked_at, self.repoll);
         self.group(|group| {
             if let Some(Reason {
                 cause: Cause::Seen, ..
             }) = reason
             {
-                group.saw_in_vain();
+                group.quiet.pause(repoll.max);
             }
-            group.empty_at = group.empty_at.max(Some(asked_at));
-            group.reasons.retain(|reason| reason.since > asked_at);
+            group.reasons.found_nothing(asked_at);
             if let Some(next_ready) = next_ready {
-                group.hint(next_ready.max(Instant::now() + HINT_MIN));
+                let at = next_ready.max(Instant::now() + HINT_MIN);
+                group.retime(|rhythm| rhythm.hint(at));
             }
         });
     }
@@ -366,15 +289,14 @@ impl<I: Interest> Place<'_, I> {
             if group.endings != endings {
                 return Err(Next::End);
             }
-            if let Some(reason) = group.reasons.pop() {
+            if let Some(reason) = group.reasons.take() {
                 return Ok(reason);
             }
-            if group.next_at > now {
-                return Err(Next::SleepUntil(group.next_at.min(deadline)));
+            let next_at = group.rhythm.next_at();
+            if next_at > now {
+                return Err(Next::SleepUntil(next_at.min(deadline)));
             }
-            group.hint = None;
-            group.interval = group.interval.saturating_mul(2).min(repoll_max);
-            group.next_at = later(now, jittered(group.pace()));
+            group.rhythm.ask(now, repoll_max);
             Ok(Reason::new(Cause::Unknown))
         });
         match next {
@@ -394,16 +316,15 @@ impl<I: Interest> Place<'_, I> {
         let interval = self.repoll.min;
         let reason = self.reason.take();
         self.group(|group| {
-            group.interval = interval;
-            group.watch_pause = Duration::ZERO;
-            group.hurry(later(Instant::now(), jittered(interval)));
+            group.quiet.no_pause();
+            group.retime(|rhythm| rhythm.quicken(interval));
             match reason.map(|reason| reason.cause) {
                 Some(Cause::Told(_)) => {}
-                Some(Cause::Seen | Cause::Unknown) if group.waiting > group.reasons.len() => {
-                    group.empty_at = None;
+                Some(Cause::Seen | Cause::Unknown) if group.is_idle() => {
+                    group.reasons.found_more();
                     group.give(Reason::new(Cause::Unknown));
                 }
-                Some(Cause::Seen | Cause::Unknown) | None => group.empty_at = None,
+                Some(Cause::Seen | Cause::Unknown) | None => group.reasons.found_more(),
             }
         });
     }
@@ -452,7 +373,7 @@ impl<I: Interest> Drop for Sleeper<'_, '_, I> {
     fn drop(&mut self) {
         self.0.group(|group| {
             group.waiting -= 1;
-            group.quiet_since = None;
+            group.quiet.broken();
         });
     }
 }

@@ -106,6 +106,9 @@ async fn commits_slower_than_the_leases_only_delay_workflows_of_every_kind(reads
         orchestrator_lock_timeout: Duration::from_secs(1),
         worker_lock_timeout: Duration::from_secs(2),
         max_attempts: 3,
+        // Each fetch that is under way when the commits become slow might claim in vain.
+        orchestration_concurrency: 8,
+        worker_concurrency: 8,
         ..RuntimeOptions::default()
     };
     complete_all(reads, Duration::from_millis(3500), 2 * SLOW, options).await;

@@ -1,5 +1,6 @@
 //! Who is woken by what, on a clock that the tests move.
 
+use super::reasons::ANSWER_HOLDS;
 use super::*;
 
 /// Takes work of its own number only.

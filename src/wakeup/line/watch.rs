@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Cause, Group, Interest, Line, Reason};
+use super::{Cause, Interest, Line, Reason};
 use crate::time::{jittered, later};
 
 /// A group that has been quiet for so long is worth watching for.
@@ -25,27 +25,44 @@ pub(crate) struct Watchable<I> {
     pub(crate) more_at: Option<Instant>,
 }
 
-impl<I: Interest> Group<I> {
-    /// All members are asleep now, and were not before.
-    pub(super) fn fell_quiet(&mut self) -> bool {
-        let is_quiet = self.waiting == self.members && self.reasons.is_empty();
-        if !is_quiet || self.quiet_since.is_some() {
-            return false;
-        }
-        self.quiet_since = Some(Instant::now());
-        true
+/// Since when a group has nothing to do, and whether that is worth a watch.
+#[derive(Default)]
+pub(super) struct Quiet {
+    /// Since when all members have been asleep without a reason to ask.
+    since: Option<Instant>,
+    /// After a watch that saw what no member could take: until when there is none, and how long that is.
+    paused_until: Option<Instant>,
+    pause: Duration,
+}
+
+impl Quiet {
+    /// All members are asleep. Whether that is new.
+    pub(super) fn fell(&mut self) -> bool {
+        let is_new = self.since.is_none();
+        self.since.get_or_insert_with(Instant::now);
+        is_new
     }
 
-    /// When it becomes worthwhile to watch for this group.
+    /// Some member is awake, or should be.
+    pub(super) fn broken(&mut self) {
+        self.since = None;
+    }
+
+    /// When it becomes worthwhile to watch.
     fn watchable_at(&self) -> Option<Instant> {
-        let settled = self.quiet_since? + SETTLED;
-        Some(self.unwatched_until.map_or(settled, |at| at.max(settled)))
+        let settled = self.since? + SETTLED;
+        Some(self.paused_until.map_or(settled, |at| at.max(settled)))
     }
 
-    pub(super) fn saw_in_vain(&mut self) {
-        let longest = self.repoll.max.max(PAUSE_FIRST);
-        self.watch_pause = (self.watch_pause * 2).clamp(PAUSE_FIRST, longest);
-        self.unwatched_until = Some(later(Instant::now(), jittered(self.watch_pause)));
+    /// The watch woke a member in vain.
+    pub(super) fn pause(&mut self, longest: Duration) {
+        self.pause = (self.pause * 2).clamp(PAUSE_FIRST, longest.max(PAUSE_FIRST));
+        self.paused_until = Some(later(Instant::now(), jittered(self.pause)));
+    }
+
+    /// A member found something: the next pause is a short one.
+    pub(super) fn no_pause(&mut self) {
+        self.pause = Duration::ZERO;
     }
 }
 
@@ -59,7 +76,7 @@ impl<I: Interest> Line<I> {
         };
         let state = self.lock();
         for group in state.groups.iter().filter(|g| g.interest.is_watchable()) {
-            match group.watchable_at() {
+            match group.quiet.watchable_at() {
                 Some(at) if at <= now => watchable.interests.push(group.interest.clone()),
                 Some(at) => {
                     watchable.more_at =
@@ -78,22 +95,11 @@ impl<I: Interest> Line<I> {
 
     /// From now on exactly these are watched for. The others ask by themselves again.
     pub(crate) fn watch(&self, interests: &[I]) {
-        let now = Instant::now();
         let mut state = self.lock();
         state.watched = interests.to_vec();
         for group in &mut state.groups {
             let is_watched = interests.contains(&group.interest);
-            if is_watched == group.is_watched {
-                continue;
-            }
-            group.is_watched = is_watched;
-            let next_at = later(now, jittered(group.pace()));
-            if is_watched {
-                let next_at = next_at.max(group.next_at);
-                group.next_at = group.hint.map_or(next_at, |hint| hint.min(next_at));
-            } else {
-                group.hurry(next_at);
-            }
+            group.retime(|rhythm| rhythm.watch(is_watched));
         }
     }
 
@@ -102,8 +108,8 @@ impl<I: Interest> Line<I> {
     pub(crate) fn seen(&self, with: impl Fn(&I) -> bool) -> bool {
         let mut state = self.lock();
         let groups = state.groups.iter_mut();
-        for group in groups.filter(|g| g.is_watched && with(&g.interest)) {
-            if group.quiet_since.is_some() {
+        for group in groups.filter(|g| g.rhythm.is_watched() && with(&g.interest)) {
+            if group.quiet.since.is_some() {
                 group.give(Reason::new(Cause::Seen));
             }
         }

@@ -6,8 +6,9 @@ use super::stepper::Answer;
 use crate::support::session::Session;
 
 /// Columns that say when, or are numbered anew in each run.
-const PASSING: [&str; 8] = [
+const PASSING: [&str; 9] = [
     "floor_ms",
+    "lease_ms",
     "looked_ms",
     "whole_ms",
     "lanes",

@@ -39,6 +39,51 @@ async fn locked_head_of_a_lane_hides_no_other_lane() {
     assert_eq!(last[0][0].get("instance_id"), Some("pinned"));
 }
 
+/// A lease begins before its commit. Whoever has waited for somebody's slow commit has a longer one, so that it holds when the
+/// answer comes; whose clock was set meanwhile has not.
+#[tokio::test]
+async fn fetch_that_waited_long_has_a_longer_lease() {
+    for (wait, leases_ms) in [
+        (Duration::ZERO, 60_000..62_000),
+        (Duration::from_secs(5), 70_000..80_000),
+        (Duration::from_hours(1), 60_000..60_001),
+    ] {
+        let bench = Bench::new().await;
+        bench.exec(&post("i")).await;
+        bench.exec(&enqueue("s")).await;
+        let mut holder = bench.session().await;
+        holder
+            .run(
+                "BEGIN TRANSACTION;
+                 SELECT l.not_before_ms FROM [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), XLOCK, ROWLOCK);
+                 SELECT q.payload FROM [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), XLOCK, ROWLOCK);",
+            )
+            .await
+            .expect("both rows are locked");
+        if wait.is_zero() {
+            holder.run("ROLLBACK;").await.unwrap();
+        }
+        let turn = bench.spawn(&fetch_turn()).await;
+        let work = bench.spawn(&fetch_work("w")).await;
+        if !wait.is_zero() {
+            bench.blocked(2).await;
+            bench.controls.advance(wait);
+            holder.run("ROLLBACK;").await.unwrap();
+        }
+        for (fetch, table) in [(turn, "instance_locks"), (work, "worker_queue")] {
+            let found = at_once(fetch).await.unwrap().expect("the row is free");
+            let lease_ms: i64 = found[0][0].get("lease_ms").expect("a lease");
+            assert!(leases_ms.contains(&lease_ms), "{wait:?}: {lease_ms}");
+            let left = format!("SELECT not_before_ms - {NOW_MS} AS n FROM [$(schema)].{table};");
+            let left_ms = bench.schema.number(&left).await;
+            assert!(
+                (lease_ms - 10_000..=lease_ms).contains(&left_ms),
+                "{wait:?}: {left_ms} of {lease_ms}"
+            );
+        }
+    }
+}
+
 /// The oldest instance is shared for long, as by a turn that sends to it and has much to write: those behind it in the same
 /// lane are fetched meanwhile, and it is fetched when it is let go.
 #[tokio::test]
