@@ -13,11 +13,9 @@ pub struct Activity {
 /// One session. Times are Unix milliseconds of the engine's clock.
 #[derive(Clone, Debug)]
 pub struct SessionActivity {
-    /// @@SPID.
     pub spid: u16,
     /// The login it was opened with.
     pub login: String,
-    /// HOST_NAME().
     pub host_name: String,
     /// APP_NAME().
     pub program_name: String,
@@ -29,6 +27,16 @@ pub struct SessionActivity {
     pub last_start_ms: i64,
     /// When its last request ended; `None` while one is running.
     pub last_end_ms: Option<i64>,
+    pub settings: SessionSettings,
+}
+
+/// What a session has set that others can see, as sys.dm_exec_sessions numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    pub transaction_isolation_level: i16,
+    /// Milliseconds; -1 for ever.
+    pub lock_timeout: i32,
+    pub deadlock_priority: i32,
 }
 
 impl Activity {
@@ -53,6 +61,13 @@ impl Activity {
     /// The request of a session has run.
     pub fn ended(&self, spid: u16, database: &str, now_ms: i64) {
         self.note(spid, database, |session| session.last_end_ms = Some(now_ms));
+    }
+
+    /// A session has set something.
+    pub fn set(&self, spid: u16, settings: SessionSettings) {
+        if let Some(session) = self.sessions.lock().get_mut(&spid) {
+            session.settings = settings;
+        }
     }
 
     fn note(&self, spid: u16, database: &str, change: impl FnOnce(&mut SessionActivity)) {

@@ -24,6 +24,9 @@ use crate::value::Collation;
 /// How many dynamic texts are kept compiled.
 const TEXTS_KEPT: usize = 2_000;
 
+/// How many bytes they may take together.
+const TEXTS_KEPT_BYTES: usize = 64 << 20;
+
 /// The first session id; SQL Server keeps those up to 50 for itself.
 const FIRST_SPID: u16 = 51;
 
@@ -32,7 +35,7 @@ const FIRST_SPID: u16 = 51;
 pub struct Engine {
     /// Everything sessions share. The mutex is the latch of [`crate::access::Latch`].
     pub(crate) state: Mutex<State>,
-    /// The time.
+    /// Read for every timestamp and wait, so a tester who advances it moves both.
     pub clock: Clock,
     /// What durable commits wait for.
     pub(crate) log: CommitLog,
@@ -40,8 +43,7 @@ pub struct Engine {
     pub(crate) hooks: Hooks,
     /// What the sessions are doing.
     pub(crate) activity: Activity,
-    /// Compiled texts.
-    pub(crate) texts: Mutex<HashMap<String, Arc<Module>>>,
+    texts: Mutex<Texts>,
     /// Compiled procedures with the version they were compiled from.
     modules: Mutex<HashMap<ObjectId, (u64, Arc<Module>)>>,
     /// Locks rows as Azure SQL and SQL Server 2025 do.
@@ -53,6 +55,15 @@ pub struct Engine {
     /// How many bytes the variables and statements of one session may hold.
     pub(crate) session_memory_bytes: usize,
     next_spid: AtomicU16,
+}
+
+/// Texts that are kept compiled.
+#[derive(Debug, Default)]
+struct Texts {
+    /// By database, user, QUOTED_IDENTIFIER and text: what a text means depends on all four.
+    modules: HashMap<String, Arc<Module>>,
+    /// What they take in memory, about.
+    bytes: usize,
 }
 
 /// How an engine starts.
@@ -169,7 +180,6 @@ impl Engine {
         self.hooks.session_ended(spid);
     }
 
-    /// KILL.
     pub(crate) fn kill(&self, spid: i64) -> SqlResult<()> {
         let known = u16::try_from(spid).is_ok_and(|s| self.hooks.kill(s));
         if known {
@@ -199,7 +209,7 @@ impl Engine {
     /// Forgets all compiled forms, as a cache that is short of memory does.
     pub(crate) fn forget_plans(&self) {
         self.modules.lock().clear();
-        self.texts.lock().clear();
+        *self.texts.lock() = Texts::default();
     }
 
     /// Forgets the compiled form of a procedure.
@@ -207,13 +217,19 @@ impl Engine {
         self.modules.lock().remove(&procedure);
     }
 
-    /// Keeps a compiled text; when there are too many, all are forgotten.
-    pub(crate) fn keep_text(&self, key: String, module: &Arc<Module>) {
+    /// The compiled form of a text.
+    pub(crate) fn text(&self, key: &str) -> Option<Arc<Module>> {
+        self.texts.lock().modules.get(key).map(Arc::clone)
+    }
+
+    /// Keeps a compiled text that takes about so many bytes; when it is too many or too much, all others are forgotten.
+    pub(crate) fn keep_text(&self, key: String, module: &Arc<Module>, bytes: usize) {
         let mut texts = self.texts.lock();
-        if texts.len() >= TEXTS_KEPT {
-            texts.clear();
+        if texts.modules.len() >= TEXTS_KEPT || texts.bytes + bytes > TEXTS_KEPT_BYTES {
+            *texts = Texts::default();
         }
-        texts.insert(key, Arc::clone(module));
+        texts.bytes += bytes;
+        texts.modules.insert(key, Arc::clone(module));
     }
 }
 
@@ -236,16 +252,14 @@ impl Engine {
         }
     }
 
-    /// Commits a transaction of a session in `database`. Unless it wrote nothing, or the database lets it
-    /// do without, it waits for the log first: with its locks, without the latch.
+    /// Commits a transaction of a session in `database`. Unless it wrote nothing, or the database that it wrote to
+    /// lets it do without, it waits for the log first: with its locks, without the latch.
     pub(crate) fn commit(&self, latch: &mut Latch<'_>, txn: Txn, database: &str, delayed: bool) {
         if txn.undo_len() == 0 {
             txn.commit(latch);
             return;
         }
-        let setting = latch.catalog.databases.get(database);
-        let setting = setting.map_or(DelayedDurability::Disabled, |d| d.delayed_durability);
-        let delayed = match setting {
+        let delayed = match durability(&latch.catalog, &txn, database) {
             DelayedDurability::Disabled => false,
             DelayedDurability::Allowed => delayed,
             DelayedDurability::Forced => true,
@@ -256,10 +270,35 @@ impl Engine {
             return;
         }
         if self.log.has_latency() {
-            latch.let_go();
+            latch.release();
         }
         self.log.harden();
         txn.commit(latch);
         latch.store.harden();
     }
+}
+
+/// DELAYED_DURABILITY of the database that a transaction changed. What changed several is durable, whatever they allow
+/// ("Control transaction durability"). Definitions are the session's database's; temporary tables are nobody's.
+fn durability(catalog: &Catalog, txn: &Txn, session: &str) -> DelayedDurability {
+    let own = catalog.databases.get(session);
+    let mut home: Option<&Database> = None;
+    let mut seen = None;
+    for changed in txn.changed() {
+        if seen == Some(changed) {
+            continue;
+        }
+        seen = Some(changed);
+        let database = match changed {
+            Some(table) => catalog.object(session, table).map(|found| found.database),
+            None => own.map(Arc::as_ref),
+        };
+        match (home, database) {
+            (Some(one), Some(other)) if one.id != other.id => return DelayedDurability::Disabled,
+            (Some(_), _) | (None, None) => {}
+            (None, Some(first)) => home = Some(first),
+        }
+    }
+    home.or(own.map(Arc::as_ref))
+        .map_or(DelayedDurability::Disabled, |d| d.delayed_durability)
 }

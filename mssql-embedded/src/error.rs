@@ -5,6 +5,9 @@ use std::fmt;
 /// The result of anything that can raise a T-SQL error.
 pub type SqlResult<T> = Result<T, SqlError>;
 
+/// The number of [`SqlError::unsupported`].
+const UNSUPPORTED: i32 = 40517;
+
 /// One message of the server, as it goes over the wire in an ERROR or INFO token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlError {
@@ -14,7 +17,7 @@ pub struct SqlError {
     pub severity: u8,
     /// The state, which tells apart the places that raise one number.
     pub state: u8,
-    /// The message text.
+    /// As the client reads it, names and values filled in.
     pub message: String,
     /// Line within the batch or procedure, 1-based; 0 while unknown.
     pub line: u32,
@@ -30,7 +33,7 @@ impl SqlError {
         Self::with(number, 16, 1, message)
     }
 
-    /// An error with all of number, severity and state.
+    /// For a severity or state other than 16 and 1; without a position yet.
     pub fn with(number: i32, severity: u8, state: u8, message: impl Into<String>) -> Self {
         Self {
             number,
@@ -47,6 +50,16 @@ impl SqlError {
     #[must_use]
     pub fn because(mut self, cause: Self) -> Self {
         self.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// This error, with its own causes, behind another one and its causes.
+    #[must_use]
+    pub fn after(mut self, first: Self) -> Self {
+        self.cause = Some(Box::new(match self.cause.take() {
+            Some(cause) => cause.after(first),
+            None => first,
+        }));
         self
     }
 
@@ -70,7 +83,15 @@ impl SqlError {
     /// A construct this engine does not implement. SQL Server has no such message; 40517 ("keyword
     /// or statement option is not supported in this version") is the nearest one it owns.
     pub fn unsupported(what: impl fmt::Display) -> Self {
-        Self::new(40517, format!("{what} is not supported by mssql-embedded."))
+        Self::new(
+            UNSUPPORTED,
+            format!("{what} is not supported by mssql-embedded."),
+        )
+    }
+
+    /// Whether it says that the engine does not implement something.
+    pub fn is_unsupported(&self) -> bool {
+        self.number == UNSUPPORTED
     }
 
     /// Something that cannot be unless the engine itself is wrong. SQL Server reports its own

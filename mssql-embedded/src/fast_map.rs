@@ -4,9 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map with the fast hash.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
-/// A set with the fast hash.
 pub type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;

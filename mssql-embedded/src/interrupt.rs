@@ -44,7 +44,6 @@ pub fn interrupt_error(interrupt: Interrupt) -> SqlError {
     SqlError::with(INTERRUPTED, 20, 0, message)
 }
 
-/// Whether an error is one of [`interrupt_error`].
 pub fn is_interrupt(error: &SqlError) -> bool {
     error.number == INTERRUPTED
 }

@@ -90,7 +90,6 @@ pub fn app_unlock(state: &mut State, owner: LockOwner, lock: &AppResource<'_>) -
     }
 }
 
-/// APPLOCK_MODE.
 pub fn app_lock_mode(
     locks: &LockManager,
     owner: LockOwner,
@@ -105,7 +104,7 @@ pub fn app_lock_mode(
         Some(Strength::IX) => "IntentExclusive",
         Some(Strength::SIX) => "*SharedIntentExclusive",
         Some(Strength::UIX) => "*UpdateIntentExclusive",
-        _ => "NoLock",
+        Some(Strength::Null | Strength::SchS | Strength::SchM) | None => "NoLock",
     }
 }
 

@@ -140,9 +140,9 @@ impl Cursor {
         }
         while self.state == Progress::Reading {
             a.give_way()?;
-            let (low, high) = (as_slice(&self.low), as_slice(&self.high));
-            let ghosts = &mut a.stats.ghosts_read;
-            let key = (self.tree).first(&a.latch.store, low, high, self.reverse, ghosts);
+            let mut ghosts = 0;
+            let key = self.first_key(a, &mut ghosts)?;
+            a.stats.ghosts_read += ghosts;
             let Some(key) = key else {
                 self.finish(a)?;
                 continue;
@@ -226,9 +226,16 @@ impl Cursor {
         Ok(())
     }
 
-    fn first_key(&self, a: &Access<'_, '_>) -> Option<Key> {
-        let (low, high) = (as_slice(&self.low), as_slice(&self.high));
-        (self.tree).first(&a.latch.store, low, high, self.reverse, &mut 0)
+    /// The next key; how many dead ones come before it is added to `ghosts`.
+    fn first_key(&self, a: &mut Access<'_, '_>, ghosts: &mut u64) -> SqlResult<Option<Key>> {
+        let range = (as_slice(&self.low), as_slice(&self.high));
+        let store = &a.latch.store;
+        (self.tree).first(store, range, self.reverse, ghosts, a.interrupted)
+    }
+
+    /// Whether the next key is another one, after others had the latch.
+    fn key_changed(&self, a: &mut Access<'_, '_>, key: &Key) -> SqlResult<bool> {
+        Ok(self.first_key(a, &mut 0)?.as_ref() != Some(key))
     }
 
     fn is_ghost(&self, a: &Access<'_, '_>, key: &Key) -> bool {
@@ -247,7 +254,7 @@ impl Cursor {
         match self.lock_row(a, tree, key, gap)? {
             Locked::Not => return Ok(Visit::Skip),
             Locked::Later => return Ok(self.again(a)),
-            Locked::AfterWait if self.first_key(a).as_ref() != Some(key) => {
+            Locked::AfterWait if self.key_changed(a, key)? => {
                 return Ok(self.again(a));
             }
             Locked::AtOnce | Locked::AfterWait => {}
@@ -264,7 +271,7 @@ impl Cursor {
                 match self.lock_row(a, Tree::rows(&self.table), &locator, false)? {
                     Locked::Not => return Ok(self.skip(a)),
                     Locked::Later => return Ok(self.again(a)),
-                    Locked::AfterWait if self.entry_changed(a, key, &locator) => {
+                    Locked::AfterWait if self.entry_changed(a, key, &locator)? => {
                         return Ok(self.again(a));
                     }
                     Locked::AtOnce | Locked::AfterWait => {}
@@ -362,10 +369,10 @@ impl Cursor {
         }
     }
 
-    fn entry_changed(&self, a: &Access<'_, '_>, key: &Key, locator: &Key) -> bool {
-        self.first_key(a).as_ref() != Some(key)
+    fn entry_changed(&self, a: &mut Access<'_, '_>, key: &Key, locator: &Key) -> SqlResult<bool> {
+        Ok(self.key_changed(a, key)?
             || entry_chain(&a.latch.store, self.tree, key).and_then(|c| c.current())
-                != Some(locator)
+                != Some(locator))
     }
 
     /// Nothing to return here; a range lock stays, since the gap was read.
@@ -410,7 +417,7 @@ impl Cursor {
             Bound::Unbounded => None,
         };
         let end = match beyond {
-            Some(from) => self.tree.gap_end(&a.latch.store, from),
+            Some(from) => self.tree.gap_end(a, from)?,
             None => self.tree.end(),
         };
         let table = Arc::clone(&self.table);

@@ -46,7 +46,6 @@ impl<'e> Latch<'e> {
         }
     }
 
-    /// The engine's time.
     pub fn clock(&self) -> &'e Clock {
         self.clock
     }
@@ -99,11 +98,6 @@ impl<'e> Latch<'e> {
             Some(guard) => MutexGuard::unlocked_fair(guard, f),
             None => f(),
         }
-    }
-
-    /// Gives the latch up until its next use.
-    pub fn let_go(&mut self) {
-        drop(self.guard.take());
     }
 
     /// Gives the latch up until signalled or the time is over.

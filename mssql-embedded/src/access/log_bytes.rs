@@ -71,14 +71,30 @@ fn column(value: &Value) -> u64 {
 
 /// Whether a write leaves a column as it is. Compared as stored, not as T-SQL compares.
 fn same(old: &Value, new: &Value) -> bool {
-    match (old, new) {
-        (Value::Null, Value::Null) => true,
-        (Value::Bit(a), Value::Bit(b)) => a == b,
-        (Value::Int(a), Value::Int(b)) => a == b,
-        (Value::Str(a), Value::Str(b)) => a == b,
-        (Value::Bytes(a), Value::Bytes(b)) => a == b,
-        (Value::Guid(a), Value::Guid(b)) => a == b,
-        _ => false,
+    match old {
+        Value::Null => matches!(new, Value::Null),
+        Value::Bit(a) => matches!(new, Value::Bit(b) if a == b),
+        Value::Int(a) => matches!(new, Value::Int(b) if a == b),
+        Value::Decimal { units: a, scale: s } => {
+            matches!(new, Value::Decimal { units: b, scale: t } if (a, s) == (b, t))
+        }
+        Value::Float(a) => matches!(new, Value::Float(b) if a.to_bits() == b.to_bits()),
+        Value::Str(a) => matches!(new, Value::Str(b) if a == b),
+        Value::Bytes(a) => matches!(new, Value::Bytes(b) if a == b),
+        Value::Guid(a) => matches!(new, Value::Guid(b) if a == b),
+        Value::Date(a) => matches!(new, Value::Date(b) if a == b),
+        Value::Time(a) => matches!(new, Value::Time(b) if a == b),
+        Value::DateTime { days: a, ticks: s } => {
+            matches!(new, Value::DateTime { days: b, ticks: t } if (a, s) == (b, t))
+        }
+        Value::DateTimeOffset {
+            days: a,
+            ticks: s,
+            offset: x,
+        } => matches!(
+            new,
+            Value::DateTimeOffset { days: b, ticks: t, offset: y } if (a, s, x) == (b, t, y)
+        ),
     }
 }
 
@@ -110,6 +126,38 @@ mod tests {
         let new = [Value::Int(2), text(1_000), Value::Null];
         assert_eq!(change(&old, &new), RECORD + 16);
         assert!(row(&new) > 2_000, "an insert carries the text");
+    }
+
+    /// Every kind of value can stay as it is.
+    #[test]
+    fn what_stays_costs_nothing() {
+        let row = [
+            Value::Null,
+            Value::Bit(true),
+            Value::Int(1),
+            Value::Decimal {
+                units: 150,
+                scale: 2,
+            },
+            Value::Float(1.5),
+            text(3),
+            Value::Bytes([1].into()),
+            Value::Guid([1; 16]),
+            Value::Date(1),
+            Value::Time(1),
+            Value::DateTime { days: 1, ticks: 1 },
+            Value::DateTimeOffset {
+                days: 1,
+                ticks: 1,
+                offset: 60,
+            },
+        ];
+        assert_eq!(change(&row, &row), RECORD);
+        for (i, value) in row.iter().enumerate() {
+            for (j, other) in row.iter().enumerate() {
+                assert_eq!(same(value, other), i == j, "{value:?} and {other:?}");
+            }
+        }
     }
 
     #[test]

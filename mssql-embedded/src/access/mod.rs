@@ -36,9 +36,9 @@ pub use crate::storage::{InsertOutcome, seek_bounds};
 /// What an operation on rows needs: the latch, the transaction and how to wait.
 pub struct Access<'a, 'e> {
     pub latch: &'a mut Latch<'e>,
-    /// The transaction.
+    /// What a failure undoes; locks on rows and tables that outlive the statement end with it.
     pub txn: &'a mut Txn,
-    /// The session.
+    /// Who holds the locks: deadlocks are found between owners, not transactions.
     pub owner: LockOwner,
     /// SET LOCK_TIMEOUT; `None` waits for ever.
     pub lock_timeout: Option<Duration>,
@@ -47,7 +47,7 @@ pub struct Access<'a, 'e> {
     /// Asked about every 20 ms while waiting and every 1,000 rows, with the latch held: it must not take
     /// it.
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
-    /// Counters.
+    /// Added to the request's counters when the statement ends.
     pub stats: &'a mut Stats,
     /// What the adversary decides for the statement, if there is one.
     pub choices: Option<&'a Choices>,
@@ -75,7 +75,6 @@ pub enum ReadLock {
 /// How a cursor reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadMode {
-    /// Version and lock.
     pub lock: ReadLock,
     /// Locks stay until the end of the transaction: REPEATABLE READ and up, UPDLOCK, XLOCK. X locks always
     /// do. Without it, S locks are released row by row and U locks when the statement ends.

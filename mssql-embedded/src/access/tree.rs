@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use super::Access;
 use crate::catalog::{AccessPath, IndexDef, ObjectId, TableDef};
+use crate::error::SqlResult;
+use crate::interrupt::{Interrupt, stop_if};
 use crate::lock::Resource;
 use crate::storage::{Chain, Key, Row, Store, is_empty_range};
 
@@ -71,16 +74,13 @@ impl Tree {
 
     /// What stands for the gap that ends where `from` begins: the first key there, or the end of the
     /// index. Keys that are dead, kept only for old snapshots or not yet cleaned up, do not count.
-    pub fn gap_end(self, store: &Store, from: Bound<&[u8]>) -> Resource {
-        let next = match self.entries(store) {
-            Some(Entries::Rows(rows)) => first(rows, from, Bound::Unbounded, false, &mut 0),
-            Some(Entries::Index(index)) => first(index, from, Bound::Unbounded, false, &mut 0),
-            None => None,
-        };
-        match next {
-            Some(key) => self.resource(key),
+    pub fn gap_end(self, a: &mut Access<'_, '_>, from: Bound<&[u8]>) -> SqlResult<Resource> {
+        let range = (from, Bound::Unbounded);
+        let next = self.first(&a.latch.store, range, false, &mut 0, a.interrupted)?;
+        Ok(match next {
+            Some(key) => self.resource(&key),
             None => self.end(),
-        }
+        })
     }
 
     /// What stands for the gap behind the last key.
@@ -92,20 +92,24 @@ impl Tree {
     }
 
     /// The first key between two bounds that is not dead, seen from the end the scan starts at. How many dead
-    /// ones come before it is added to `ghosts`.
+    /// ones come before it is added to `ghosts`. Now and then it is asked whether to go on; the latch stays, because
+    /// who protects a gap must know that nothing has come into it on the way.
     pub fn first(
         self,
         store: &Store,
-        low: Bound<&[u8]>,
-        high: Bound<&[u8]>,
+        range: Range<'_>,
         reverse: bool,
         ghosts: &mut u64,
-    ) -> Option<Key> {
-        let key = match self.entries(store)? {
-            Entries::Rows(rows) => first(rows, low, high, reverse, ghosts)?,
-            Entries::Index(index) => first(index, low, high, reverse, ghosts)?,
+        interrupted: &mut dyn FnMut() -> Option<Interrupt>,
+    ) -> SqlResult<Option<Key>> {
+        let mut passed = 0;
+        let found = match self.entries(store) {
+            Some(Entries::Rows(rows)) => first(rows, range, reverse, &mut passed, interrupted)?,
+            Some(Entries::Index(index)) => first(index, range, reverse, &mut passed, interrupted)?,
+            None => None,
         };
-        Some(Key::clone(key))
+        *ghosts += passed;
+        Ok(found.map(Key::clone))
     }
 
     pub fn entries(self, store: &Store) -> Option<Entries<'_>> {
@@ -118,13 +122,18 @@ impl Tree {
     }
 }
 
+/// Two bounds on keys.
+type Range<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);
+
+/// After so many dead keys it is asked whether to go on.
+const GHOSTS_PER_QUESTION: u64 = 1000;
+
 /// The contents of a tree.
 pub(super) enum Entries<'s> {
     Rows(&'s BTreeMap<Key, Chain<Row>>),
     Index(&'s BTreeMap<Key, Chain<Key>>),
 }
 
-/// The chain of a row.
 pub(super) fn row_chain<'s>(
     store: &'s Store,
     table: ObjectId,
@@ -140,24 +149,30 @@ pub(super) fn entry_chain<'s>(store: &'s Store, tree: Tree, key: &Key) -> Option
 
 fn first<'s, T>(
     tree: &'s BTreeMap<Key, Chain<T>>,
-    low: Bound<&[u8]>,
-    high: Bound<&[u8]>,
+    (low, high): Range<'_>,
     reverse: bool,
-    ghosts: &mut u64,
-) -> Option<&'s Key> {
+    passed: &mut u64,
+    interrupted: &mut dyn FnMut() -> Option<Interrupt>,
+) -> SqlResult<Option<&'s Key>> {
     if is_empty_range(low, high) {
-        return None;
+        return Ok(None);
     }
     let mut range = tree.range::<[u8], _>((low, high));
-    let mut alive = |(_, chain): &(&Key, &Chain<T>)| {
-        let dead = chain.is_dead();
-        *ghosts += u64::from(dead);
-        !dead
-    };
-    let found = if reverse {
-        range.rfind(&mut alive)
-    } else {
-        range.find(&mut alive)
-    };
-    found.map(|(key, _)| key)
+    loop {
+        let next = if reverse {
+            range.next_back()
+        } else {
+            range.next()
+        };
+        let Some((key, chain)) = next else {
+            return Ok(None);
+        };
+        if !chain.is_dead() {
+            return Ok(Some(key));
+        }
+        *passed += 1;
+        if passed.is_multiple_of(GHOSTS_PER_QUESTION) {
+            stop_if(interrupted())?;
+        }
+    }
 }

@@ -254,7 +254,7 @@ fn claim(
     loop {
         let mut mode = Mode::X;
         if !tree.is_heap() && a.latch.locks.has_range_locks() {
-            let gap = tree.gap_end(&a.latch.store, Bound::Excluded(key));
+            let gap = tree.gap_end(a, Bound::Excluded(key))?;
             // The new key divides a gap this transaction protects; both halves must stay protected.
             let held = a.latch.locks.held(a.owner, &gap);
             if held.is_some_and(Mode::is_range) {

@@ -5,42 +5,9 @@ use std::sync::Arc;
 
 use super::grain::Grain;
 use super::journal::{Decision, Journal, OpenPath};
+use super::question::Question;
+use super::splitmix::{GOLDEN, mixed};
 use super::turns::Seat;
-
-/// What can be asked. Each kind rests on a document, named in `tests/it/adversary/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Question {
-    /// Whether a plan that is at hand is made anew.
-    Recompile,
-    /// Which index reaches a table, and by seek or scan.
-    AccessPath,
-    /// Which member of a join comes next.
-    JoinOrder,
-    /// Loop or hash.
-    JoinStrategy,
-    /// In which order rows come that nobody ordered.
-    RowOrder,
-    /// Whether a write reads everything first or goes row by row.
-    WriteOrder,
-    /// Rows, pages or the table.
-    LockGrain,
-    /// After how many locks a statement exchanges them for a table lock.
-    Escalation,
-    /// Whether predicates are evaluated before a row is locked.
-    LockAfterQualification,
-    /// Whether ghosts are cleaned up now.
-    GhostCleanup,
-    /// Whether another session goes first at a lock.
-    Schedule,
-    /// Whether, and for how long, other sessions go first at a statement.
-    Turn,
-    /// Whether a condition is tested before a row is looked up, or only when nothing can be given back.
-    Filter,
-    /// Whether the rows of a part of the plan are kept and used again, and whether all of them are read first.
-    Spool,
-    /// Who gives up among sessions of the same deadlock priority.
-    Victim,
-}
 
 /// The decisions of one statement. Not shared between threads: a statement runs on one.
 #[derive(Debug)]
@@ -59,9 +26,6 @@ pub struct Choices {
     /// Where the session sits, if sessions take turns.
     seat: Option<Seat>,
 }
-
-/// The increment of splitmix64.
-pub(super) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Choices {
     pub(super) fn new(
@@ -179,13 +143,6 @@ impl Choices {
         generator.set(state);
         mixed(state)
     }
-}
-
-/// The output function of splitmix64.
-pub(super) fn mixed(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -8,6 +8,5 @@ pub enum Grain {
     Row,
     /// The page it is on, with its neighbours in the index.
     Page,
-    /// The whole table.
     Table,
 }

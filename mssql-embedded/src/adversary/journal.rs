@@ -7,14 +7,14 @@ use parking_lot::Mutex;
 
 use super::Question;
 
-/// One decision.
+/// One answer of the adversary. The seed gives it again, so the list tells what a run met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The session, or the player's number among those that take turns.
     pub session: u64,
     /// The number of the statement, counted from the start of the session.
     pub statement: u64,
-    /// What was asked.
+    /// What SQL Server's documents leave open here; the README's table lists it.
     pub question: Question,
     /// How many possibilities there were.
     pub options: usize,

@@ -12,6 +12,8 @@
 mod choices;
 mod grain;
 mod journal;
+mod question;
+mod splitmix;
 mod turns;
 
 use std::sync::Arc;
@@ -20,10 +22,11 @@ use std::time::{Duration, Instant};
 
 use crate::clock::Clock;
 
-pub use choices::{Choices, Question};
+pub use choices::Choices;
 pub use grain::Grain;
 use journal::Journal;
 pub use journal::{Decision, OpenPath};
+pub use question::Question;
 pub use turns::{Seat, Turns};
 
 /// How often other sessions go first at a statement, how many of their statements at most, and how long they are

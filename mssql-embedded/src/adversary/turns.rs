@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::choices::{GOLDEN, mixed};
+use super::splitmix::{GOLDEN, mixed};
 use crate::clock::Clock;
 
 /// How often who stands still is asked whether its client has gone.

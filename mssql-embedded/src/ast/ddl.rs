@@ -1,24 +1,24 @@
 //! Definitions (CREATE, ALTER, DROP) and permissions.
 
-use super::{Condition, Expr, Ident, ObjectName, Stmt, TypeName};
+use super::{Condition, Expr, Ident, ObjectName, Permission, Stmt, TypeName};
 
 /// A definition or permission statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ddl {
     /// `CREATE SCHEMA name [AUTHORIZATION owner]`.
-    CreateSchema { name: Ident, owner: Option<Ident> },
-    /// `CREATE TABLE`.
+    CreateSchema {
+        name: Ident,
+        owner: Option<Ident>,
+    },
     CreateTable {
         name: ObjectName,
         columns: Vec<ColumnDef>,
         constraints: Vec<TableConstraint>,
     },
-    /// `ALTER TABLE`.
     AlterTable {
         name: ObjectName,
         action: AlterTable,
     },
-    /// `CREATE INDEX`.
     CreateIndex(CreateIndex),
     /// `CREATE [OR ALTER] PROCEDURE` and `ALTER PROCEDURE`.
     CreateProcedure(CreateProcedure),
@@ -44,8 +44,10 @@ pub enum Ddl {
         password: String,
         default_database: Option<Ident>,
     },
-    /// `ALTER LOGIN name …`.
-    AlterLogin { name: Ident, change: LoginChange },
+    AlterLogin {
+        name: Ident,
+        change: LoginChange,
+    },
     /// `CREATE USER name [FOR LOGIN l | WITHOUT LOGIN]`.
     CreateUser {
         name: Ident,
@@ -54,9 +56,15 @@ pub enum Ddl {
         default_schema: Option<Ident>,
     },
     /// `ALTER USER name WITH DEFAULT_SCHEMA = s`.
-    AlterUser { name: Ident, default_schema: Ident },
+    AlterUser {
+        name: Ident,
+        default_schema: Ident,
+    },
     /// `CREATE ROLE name [AUTHORIZATION owner]`.
-    CreateRole { name: Ident, owner: Option<Ident> },
+    CreateRole {
+        name: Ident,
+        owner: Option<Ident>,
+    },
     /// `ALTER ROLE r ADD|DROP MEMBER m`.
     AlterRole {
         role: Ident,
@@ -72,14 +80,20 @@ pub enum Ddl {
     /// `GRANT`, `DENY`, `REVOKE`.
     Permission(PermissionStmt),
     /// `ALTER AUTHORIZATION ON SCHEMA::s TO owner`.
-    AlterAuthorization { schema: Ident, owner: Ident },
+    AlterAuthorization {
+        schema: Ident,
+        owner: Ident,
+    },
     /// `ALTER DATABASE name|CURRENT SET …`.
     AlterDatabase {
         name: Option<Ident>,
         setting: DatabaseSetting,
     },
     /// `CREATE DATABASE name [COLLATE c]`.
-    CreateDatabase { name: Ident, collate: Option<Ident> },
+    CreateDatabase {
+        name: Ident,
+        collate: Option<Ident>,
+    },
 }
 
 /// What DROP can drop.
@@ -105,9 +119,7 @@ pub struct ColumnDef {
     pub computed: Option<Expr>,
     /// The text of the computed expression, for sys.computed_columns.
     pub computed_text: Option<String>,
-    /// `PERSISTED`.
     pub persisted: bool,
-    /// `COLLATE`.
     pub collate: Option<Ident>,
     /// `NULL` / `NOT NULL`, if written.
     pub nullable: Option<bool>,
@@ -117,20 +129,27 @@ pub struct ColumnDef {
     pub default: Option<(Option<Ident>, Expr, String)>,
     /// `WITH VALUES`: ALTER TABLE ADD fills existing rows with the default.
     pub with_values: bool,
+    /// What was written twice and may be written once.
+    pub repeated: Option<Repeated>,
     /// Inline PRIMARY KEY, UNIQUE, CHECK and REFERENCES, as table constraints over this column.
     pub constraints: Vec<TableConstraint>,
+}
+
+/// A property that a column has at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    Default,
+    /// `NULL` or `NOT NULL`.
+    Nullability,
 }
 
 /// What a table demands of its rows, with or without a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableConstraint {
-    /// Its name, if given.
     pub name: Option<Ident>,
-    /// What it demands.
     pub kind: ConstraintKind,
 }
 
-/// Kinds of constraint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstraintKind {
     /// `PRIMARY KEY [CLUSTERED|NONCLUSTERED] (…)`.
@@ -168,23 +187,18 @@ pub enum ConstraintKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexColumn {
     pub name: Ident,
-    /// `DESC`.
     pub descending: bool,
 }
 
-/// `CREATE INDEX`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateIndex {
     pub name: Ident,
     /// The table; empty inside CREATE TABLE.
     pub table: Option<ObjectName>,
-    /// `UNIQUE`.
     pub unique: bool,
-    /// `CLUSTERED`.
     pub clustered: bool,
     /// Key columns.
     pub columns: Vec<IndexColumn>,
-    /// `INCLUDE (…)`.
     pub include: Vec<Ident>,
     /// `WHERE condition`, with its text.
     pub filter: Option<(Condition, String)>,
@@ -212,7 +226,6 @@ pub enum AlterTable {
         columns: Vec<ColumnDef>,
         constraints: Vec<TableConstraint>,
     },
-    /// `ALTER COLUMN`.
     AlterColumn {
         name: Ident,
         ty: TypeName,
@@ -227,7 +240,6 @@ pub enum AlterTable {
     LockEscalation(bool),
 }
 
-/// A view's definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateView {
     pub name: ObjectName,
@@ -235,32 +247,24 @@ pub struct CreateView {
     pub columns: Vec<Ident>,
     pub query: super::SelectStmt,
     pub text: String,
-    /// `CREATE OR ALTER`.
     pub or_alter: bool,
-    /// `ALTER`.
     pub alter: bool,
 }
 
-/// `CREATE PROCEDURE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateProcedure {
     pub name: ObjectName,
-    /// `CREATE OR ALTER`.
     pub or_alter: bool,
-    /// `ALTER`.
     pub alter: bool,
-    /// Parameters.
     pub params: Vec<ProcParam>,
     /// `WITH EXECUTE AS OWNER|SELF|CALLER|'user'`, upper case or the name.
     pub execute_as: Option<String>,
-    /// `WITH RECOMPILE`.
     pub recompile: bool,
     pub body: std::sync::Arc<Vec<Stmt>>,
     /// The whole text of the batch, for sys.sql_modules.
     pub text: String,
 }
 
-/// A procedure parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcParam {
     /// `@name`.
@@ -268,7 +272,6 @@ pub struct ProcParam {
     pub ty: TypeName,
     /// Default: a literal.
     pub default: Option<Expr>,
-    /// `OUTPUT`.
     pub output: bool,
     /// `READONLY` (table-valued parameters, refused by the binder).
     pub readonly: bool,
@@ -279,27 +282,19 @@ pub struct ProcParam {
 pub struct PermissionStmt {
     /// Which of the three.
     pub action: PermissionAction,
-    /// Permission names, upper case: EXECUTE, SELECT, INSERT, UPDATE, DELETE, CONTROL, ALTER,
-    /// REFERENCES, VIEW DEFINITION, CREATE TABLE, CREATE PROCEDURE, CREATE SCHEMA, …
-    pub permissions: Vec<String>,
+    pub permissions: Vec<Permission>,
     /// On what; the database when absent.
     pub securable: Option<Securable>,
     /// To or from whom.
     pub principals: Vec<Ident>,
-    /// `WITH GRANT OPTION`.
-    pub with_grant_option: bool,
-    /// `CASCADE`.
     pub cascade: bool,
 }
 
 /// GRANT, DENY or REVOKE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionAction {
-    /// `GRANT`.
     Grant,
-    /// `DENY`.
     Deny,
-    /// `REVOKE`.
     Revoke,
 }
 
@@ -347,9 +342,7 @@ pub enum DatabaseSetting {
 /// What ALTER LOGIN changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoginChange {
-    /// `ENABLE`.
     Enable,
-    /// `DISABLE`.
     Disable,
     /// `WITH PASSWORD = '…', DEFAULT_DATABASE = d`.
     Options {

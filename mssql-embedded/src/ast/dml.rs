@@ -24,10 +24,8 @@ pub struct OutputClause {
     pub into: Option<(DmlTarget, Vec<Ident>)>,
 }
 
-/// `INSERT`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InsertStmt {
-    /// `WITH a AS (…)`.
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
@@ -35,11 +33,9 @@ pub struct InsertStmt {
     pub target: DmlTarget,
     /// Its columns, if listed.
     pub columns: Vec<Ident>,
-    /// `OUTPUT`.
     pub output: Option<OutputClause>,
     /// VALUES, a query, EXEC or DEFAULT VALUES.
     pub source: InsertSource,
-    /// `OPTION (…)`.
     pub options: Vec<QueryHint>,
 }
 
@@ -50,39 +46,28 @@ pub enum InsertSource {
     Values(Vec<Vec<InsertValue>>),
     /// `SELECT …`.
     Query(Box<QueryExpr>),
-    /// `DEFAULT VALUES`.
     DefaultValues,
-    /// `EXEC …`.
     Exec(Box<ExecStmt>),
 }
 
-/// One value of INSERT … VALUES.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertValue {
-    /// An expression.
     Expr(Expr),
-    /// `DEFAULT`.
     Default,
 }
 
-/// `UPDATE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateStmt {
-    /// `WITH a AS (…)`.
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The table or alias.
     pub target: DmlTarget,
-    /// The assignments.
     pub set: Vec<SetClause>,
-    /// `OUTPUT`.
     pub output: Option<OutputClause>,
-    /// `FROM`.
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `OPTION (…)`.
     pub options: Vec<QueryHint>,
 }
 
@@ -110,21 +95,17 @@ pub enum SetClause {
     },
 }
 
-/// `DELETE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeleteStmt {
-    /// `WITH a AS (…)`.
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
     /// The table or alias.
     pub target: DmlTarget,
-    /// `OUTPUT`.
     pub output: Option<OutputClause>,
     /// `FROM`, the second one.
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `OPTION (…)`.
     pub options: Vec<QueryHint>,
 }

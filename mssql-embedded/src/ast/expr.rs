@@ -8,7 +8,6 @@ use super::{BinaryOp, Ident, ObjectName, OrderItem, Pos, QueryExpr, TypeName};
 pub struct Expr {
     /// Where it starts.
     pub pos: Pos,
-    /// What it is.
     pub kind: ExprKind,
 }
 
@@ -66,7 +65,29 @@ pub enum ExprKind {
     AtTimeZone(Box<Expr>, Box<Expr>),
 }
 
-/// A function call.
+impl ExprKind {
+    /// The column that an expression merely names: only that has a name of its own.
+    pub fn as_column(&self) -> Option<&ObjectName> {
+        match self {
+            Self::Column(name) => Some(name),
+            Self::Literal(_)
+            | Self::Variable(_)
+            | Self::GlobalVariable(_)
+            | Self::Binary(..)
+            | Self::Unary(..)
+            | Self::Call(_)
+            | Self::Cast { .. }
+            | Self::Convert { .. }
+            | Self::SimpleCase { .. }
+            | Self::SearchedCase { .. }
+            | Self::Iif { .. }
+            | Self::Subquery(_)
+            | Self::Collate(..)
+            | Self::AtTimeZone(..) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The function's name, possibly with a schema.
@@ -78,24 +99,18 @@ pub struct Call {
     pub star: bool,
     /// `SUM(DISTINCT x)`.
     pub distinct: bool,
-    /// `WITHIN GROUP (ORDER BY …)`.
     pub within_group: Vec<OrderItem>,
-    /// `OVER (…)`.
     pub over: Option<Over>,
 }
 
-/// The OVER clause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
-    /// `PARTITION BY`.
     pub partition_by: Vec<Expr>,
-    /// `ORDER BY`.
     pub order_by: Vec<OrderItem>,
     /// `ROWS` or `RANGE`.
     pub frame: Option<Frame>,
 }
 
-/// A window frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// `ROWS` (true) or `RANGE`.
@@ -109,22 +124,18 @@ pub struct Frame {
 /// One end of a window frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameBound {
-    /// `UNBOUNDED PRECEDING`.
     UnboundedPreceding,
     /// `n PRECEDING`.
     Preceding(u64),
-    /// `CURRENT ROW`.
     CurrentRow,
     /// `n FOLLOWING`.
     Following(u64),
-    /// `UNBOUNDED FOLLOWING`.
     UnboundedFollowing,
 }
 
 /// A literal as written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
-    /// `NULL`.
     Null,
     /// Digits; INT if it fits, otherwise DECIMAL.
     Integer(String),
@@ -153,7 +164,6 @@ pub enum UnaryOp {
     BitNot,
 }
 
-/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`.
@@ -177,7 +187,6 @@ pub enum Condition {
     And(Box<Condition>, Box<Condition>),
     /// `a OR b`.
     Or(Box<Condition>, Box<Condition>),
-    /// `NOT a`.
     Not(Box<Condition>),
     /// `a < b`.
     Compare(CompareOp, Expr, Expr),
@@ -188,8 +197,10 @@ pub enum Condition {
         all: bool,
         query: Box<QueryExpr>,
     },
-    /// `a IS [NOT] NULL`.
-    IsNull { expr: Expr, negated: bool },
+    IsNull {
+        expr: Expr,
+        negated: bool,
+    },
     /// `a [NOT] BETWEEN b AND c`.
     Between {
         expr: Expr,

@@ -5,14 +5,18 @@
 mod ddl;
 mod dml;
 mod expr;
+mod permission;
 mod query;
 mod stmt;
+mod switch;
 
 pub use ddl::*;
 pub use dml::*;
 pub use expr::*;
+pub use permission::*;
 pub use query::*;
 pub use stmt::*;
+pub use switch::*;
 
 /// The operators of an expression are those that values have.
 pub use crate::value::BinaryOp;
@@ -53,10 +57,15 @@ pub struct TypeName {
     pub args: Vec<TypeArg>,
 }
 
-/// An argument of a type.
+impl TypeName {
+    pub fn is_sysname(&self) -> bool {
+        let name = self.name.parts.last();
+        name.is_some_and(|part| part.name.eq_ignore_ascii_case("sysname"))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArg {
     Number(i64),
-    /// `MAX`.
     Max,
 }

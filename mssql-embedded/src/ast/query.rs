@@ -1,15 +1,15 @@
 //! Queries: SELECT, set operators, FROM sources, hints.
 
+use std::num::NonZeroU32;
+
 use super::{Condition, Expr, Ident, ObjectName, TypeName};
 
 /// A SELECT statement: CTEs, the query, FOR clause, options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectStmt {
-    /// `WITH a AS (…), …`.
     pub with: Vec<Cte>,
     /// The query. `SELECT … INTO` sets `into` on its first specification.
     pub query: QueryExpr,
-    /// `OPTION (…)`.
     pub options: Vec<QueryHint>,
 }
 
@@ -26,20 +26,17 @@ pub struct Cte {
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryExpr {
     pub body: QueryBody,
-    /// `ORDER BY`.
     pub order_by: Vec<OrderItem>,
     /// `OFFSET n ROWS`.
     pub offset: Option<Expr>,
     /// `FETCH NEXT n ROWS ONLY`.
     pub fetch: Option<Expr>,
-    /// `FOR JSON …`.
     pub for_json: Option<ForJson>,
 }
 
 /// One SELECT, or two combined.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryBody {
-    /// `SELECT …`.
     Select(Box<QuerySpec>),
     /// `a UNION b` and the like.
     SetOp {
@@ -48,33 +45,25 @@ pub enum QueryBody {
         left: Box<QueryBody>,
         right: Box<QueryBody>,
     },
-    /// A parenthesised query.
     Nested(Box<QueryExpr>),
     /// `VALUES (…), (…)`, as a table source or the source of an INSERT.
     Values(Vec<Vec<Expr>>),
 }
 
-/// Set operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOp {
-    /// `UNION`.
     Union,
-    /// `EXCEPT`.
     Except,
-    /// `INTERSECT`.
     Intersect,
 }
 
 /// `SELECT … FROM … WHERE … GROUP BY … HAVING …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuerySpec {
-    /// `DISTINCT`.
     pub distinct: bool,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// What is selected.
     pub items: Vec<SelectItem>,
-    /// `INTO name`.
     pub into: Option<ObjectName>,
     /// `FROM a, b JOIN c …`.
     pub from: Vec<TableSource>,
@@ -84,18 +73,14 @@ pub struct QuerySpec {
     pub group_by: Vec<Expr>,
     /// The sets of ROLLUP, CUBE and GROUPING SETS, as positions in `group_by`; empty for a plain list.
     pub grouping_sets: Vec<Vec<usize>>,
-    /// `HAVING`.
     pub having: Option<Condition>,
 }
 
 /// `TOP (n) [PERCENT] [WITH TIES]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Top {
-    /// How many.
     pub count: Expr,
-    /// `PERCENT`.
     pub percent: bool,
-    /// `WITH TIES`.
     pub with_ties: bool,
 }
 
@@ -167,10 +152,8 @@ pub enum JoinStrategy {
     Hash,
 }
 
-/// Kinds of join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
-    /// `[INNER] JOIN`.
     Inner,
     /// `LEFT [OUTER] JOIN`.
     Left,
@@ -178,11 +161,8 @@ pub enum JoinKind {
     Right,
     /// `FULL [OUTER] JOIN`.
     Full,
-    /// `CROSS JOIN`.
     Cross,
-    /// `CROSS APPLY`.
     CrossApply,
-    /// `OUTER APPLY`.
     OuterApply,
 }
 
@@ -191,11 +171,9 @@ pub enum JoinKind {
 pub struct JsonColumn {
     pub name: Ident,
     pub ty: TypeName,
-    /// COLLATE.
     pub collate: Option<Ident>,
     /// The path; `$.name` when absent.
     pub path: Option<String>,
-    /// `AS JSON`.
     pub as_json: bool,
 }
 
@@ -204,33 +182,21 @@ pub struct JsonColumn {
 pub enum TableHint {
     /// `NOLOCK`, `READUNCOMMITTED`.
     NoLock,
-    /// `READPAST`.
     ReadPast,
-    /// `UPDLOCK`.
     UpdLock,
-    /// `XLOCK`.
     XLock,
-    /// `ROWLOCK`.
     RowLock,
-    /// `TABLOCK`.
     TabLock,
-    /// `TABLOCKX`.
     TabLockX,
     /// `HOLDLOCK`, `SERIALIZABLE`.
     HoldLock,
-    /// `REPEATABLEREAD`.
     RepeatableRead,
-    /// `READCOMMITTED`.
     ReadCommitted,
-    /// `READCOMMITTEDLOCK`.
     ReadCommittedLock,
-    /// `SNAPSHOT`.
-    Snapshot,
     /// `NOWAIT`.
     NoWait,
     /// `FORCESEEK` without arguments.
     ForceSeek,
-    /// `FORCESCAN`.
     ForceScan,
     /// `INDEX(name)`, `INDEX = name`.
     Index(Vec<Ident>),
@@ -241,32 +207,26 @@ pub enum TableHint {
 /// Query hints of OPTION. All others are refused by the parser, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryHint {
-    /// `RECOMPILE`.
     Recompile,
     /// `MAXDOP n`.
     MaxDop(u32),
-    /// `MAXRECURSION n`.
-    MaxRecursion(u32),
+    /// `MAXRECURSION n`; 0 is without a limit.
+    MaxRecursion(Option<NonZeroU32>),
     /// `OPTIMIZE FOR UNKNOWN` and `OPTIMIZE FOR (…)`.
     OptimizeFor,
-    /// `FORCE ORDER`.
     ForceOrder,
     /// `LOOP JOIN`, `HASH JOIN`, `MERGE JOIN`.
     Join(JoinStrategy),
-    /// `KEEPFIXED PLAN`.
     KeepFixedPlan,
-    /// `NO_PERFORMANCE_SPOOL`.
     NoPerformanceSpool,
     /// `FAST n`, `HASH GROUP`, `ROBUST PLAN`, …: no observable effect.
     NoEffect,
 }
 
-/// One item of ORDER BY.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderItem {
     /// The expression, an alias, or a position.
     pub expr: Expr,
-    /// `DESC`.
     pub descending: bool,
 }
 
@@ -277,8 +237,6 @@ pub struct ForJson {
     pub auto: bool,
     /// `ROOT('name')`; `Some("root")` for a bare ROOT.
     pub root: Option<String>,
-    /// `INCLUDE_NULL_VALUES`.
     pub include_null_values: bool,
-    /// `WITHOUT_ARRAY_WRAPPER`.
     pub without_array_wrapper: bool,
 }

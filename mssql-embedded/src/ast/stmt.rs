@@ -2,7 +2,7 @@
 
 use super::{
     BinaryOp, ColumnDef, Condition, Ddl, DeleteStmt, Expr, Ident, InsertStmt, ObjectName, Pos,
-    SelectStmt, TableConstraint, TypeName, UpdateStmt,
+    SelectStmt, TableConstraint, Toggle, TypeName, UpdateStmt,
 };
 
 /// The text between two GO lines, parsed.
@@ -18,13 +18,34 @@ pub struct Stmt {
     pub pos: Pos,
     /// Byte offset just past its end, so that its text can be shown.
     pub end: u32,
-    /// What it is.
     pub kind: StmtKind,
 }
 
-/// The kinds of statement.
+/// The kinds of statement. Each group is decided on as a whole where its members do not differ, and a function
+/// that is only for one group takes that group: what cannot arrive need not be answered.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "most statements are of the large kinds"
+)]
 pub enum StmtKind {
+    /// Which statement is next.
+    Flow(FlowStmt),
+    /// Reads or writes rows.
+    Table(TableStmt),
+    /// Definitions and permissions.
+    Ddl(Ddl),
+    /// Begins or ends a transaction.
+    Tran(TranStmt),
+    /// Changes the session, or acts on others.
+    Session(SessionStmt),
+    /// Does something with values, which may come from subqueries.
+    Value(ValueStmt),
+    Exec(ExecStmt),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowStmt {
     /// `BEGIN … END`.
     Block(Vec<Stmt>),
     /// `IF condition a ELSE b`.
@@ -38,34 +59,68 @@ pub enum StmtKind {
         condition: Condition,
         body: Box<Stmt>,
     },
-    /// `BREAK`.
     Break,
-    /// `CONTINUE`.
     Continue,
-    /// `RETURN [n]`.
-    Return(Option<Expr>),
     /// `GOTO label`.
     Goto(Ident),
-    /// `label:`.
     Label(Ident),
     /// `BEGIN TRY … END TRY BEGIN CATCH … END CATCH`.
-    TryCatch { body: Vec<Stmt>, handler: Vec<Stmt> },
+    TryCatch {
+        body: Vec<Stmt>,
+        handler: Vec<Stmt>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableStmt {
+    Select(SelectStmt),
+    Insert(InsertStmt),
+    Update(UpdateStmt),
+    Delete(DeleteStmt),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TranStmt {
+    Begin(Option<TranName>),
+    /// `COMMIT [TRAN [name]] [WITH (DELAYED_DURABILITY = ON|OFF)]`, `COMMIT WORK`.
+    Commit {
+        name: Option<TranName>,
+        delayed: bool,
+    },
+    /// `ROLLBACK [TRAN [name]]`, `ROLLBACK WORK`.
+    Rollback(Option<TranName>),
+    Save(TranName),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SessionStmt {
+    /// `SET NOCOUNT ON` and the like.
+    Set(SetOption),
+    /// `USE database`.
+    Use(Ident),
+    /// `EXECUTE AS USER = 'x'`.
+    ExecuteAs(UserName),
+    Revert,
+    /// `KILL n`.
+    Kill(i64),
+    /// `CHECKPOINT`, which has nothing to do here.
+    Checkpoint,
+}
+
+/// Statements that work with values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueStmt {
+    /// `RETURN [n]`.
+    Return(Option<Expr>),
     /// `THROW` alone, or with number, message and state (literals or variables).
     Throw(Option<Box<(Expr, Expr, Expr)>>),
     /// `RAISERROR(message, severity, state, args…) WITH …`.
-    RaisError {
-        message: Expr,
-        severity: Expr,
-        state: Expr,
-        args: Vec<Expr>,
-        nowait: bool,
-        log: bool,
-        seterror: bool,
-    },
-    /// `PRINT`.
+    RaisError(Box<RaisErrorStmt>),
     Print(Expr),
-    /// `WAITFOR DELAY x` (true) or `WAITFOR TIME x`.
-    WaitFor { delay: bool, time: Expr },
+    /// `WAITFOR DELAY x`.
+    WaitFor {
+        time: Expr,
+    },
     /// `DECLARE @a INT = 1, @t TABLE (…)`.
     Declare(Vec<Declaration>),
     /// `SET @a = x`, `SET @a += x`.
@@ -74,41 +129,47 @@ pub enum StmtKind {
         op: Option<BinaryOp>,
         value: Expr,
     },
-    /// `SET NOCOUNT ON` and the like.
-    SetOption(SetOption),
-    /// `EXEC …`.
-    Exec(ExecStmt),
-    /// `BEGIN TRAN [name]`.
-    BeginTran(Option<TranName>),
-    /// `COMMIT [TRAN [name]] [WITH (DELAYED_DURABILITY = ON|OFF)]`, `COMMIT WORK`.
-    Commit {
-        name: Option<TranName>,
-        delayed: bool,
-    },
-    /// `ROLLBACK [TRAN [name]]`, `ROLLBACK WORK`.
-    Rollback(Option<TranName>),
-    /// `SAVE TRAN name`.
-    SaveTran(TranName),
-    /// `USE database`.
-    Use(Ident),
-    /// A query.
-    Select(SelectStmt),
-    /// `INSERT`.
-    Insert(InsertStmt),
-    /// `UPDATE`.
-    Update(UpdateStmt),
-    /// `DELETE`.
-    Delete(DeleteStmt),
-    /// Definitions and permissions.
-    Ddl(Ddl),
-    /// `EXECUTE AS USER = 'x'` and, with `login`, `EXECUTE AS LOGIN = 'x'`.
-    ExecuteAs { login: bool, name: Expr },
-    /// `REVERT`.
-    Revert,
-    /// `KILL n`.
-    Kill(i64),
-    /// `CHECKPOINT`, which has nothing to do here.
-    Checkpoint,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RaisErrorStmt {
+    pub message: Expr,
+    pub severity: Expr,
+    pub state: Expr,
+    pub args: Vec<Expr>,
+    pub nowait: bool,
+    pub log: bool,
+    pub seterror: bool,
+}
+
+impl From<FlowStmt> for StmtKind {
+    fn from(stmt: FlowStmt) -> Self {
+        Self::Flow(stmt)
+    }
+}
+
+impl From<TableStmt> for StmtKind {
+    fn from(stmt: TableStmt) -> Self {
+        Self::Table(stmt)
+    }
+}
+
+impl From<TranStmt> for StmtKind {
+    fn from(stmt: TranStmt) -> Self {
+        Self::Tran(stmt)
+    }
+}
+
+impl From<SessionStmt> for StmtKind {
+    fn from(stmt: SessionStmt) -> Self {
+        Self::Session(stmt)
+    }
+}
+
+impl From<ValueStmt> for StmtKind {
+    fn from(stmt: ValueStmt) -> Self {
+        Self::Value(stmt)
+    }
 }
 
 /// A transaction or savepoint name.
@@ -120,7 +181,15 @@ pub enum TranName {
     Variable(String),
 }
 
-/// One declaration of DECLARE.
+/// Whom EXECUTE AS names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UserName {
+    /// A name as written.
+    Text(String),
+    /// A variable that holds it.
+    Variable(String),
+}
+
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "few of them, each read once")]
 pub enum Declaration {
@@ -144,11 +213,8 @@ pub enum Declaration {
 /// `SET` statements that change the session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetOption {
-    /// `SET a, b ON|OFF` for the on/off options, upper case: NOCOUNT, XACT_ABORT, ANSI_NULLS,
-    /// QUOTED_IDENTIFIER, ARITHABORT, ANSI_WARNINGS, ANSI_PADDING, CONCAT_NULL_YIELDS_NULL,
-    /// NUMERIC_ROUNDABORT, ANSI_NULL_DFLT_ON, IMPLICIT_TRANSACTIONS, CURSOR_CLOSE_ON_COMMIT, NOEXEC,
-    /// PARSEONLY, FMTONLY, ANSI_DEFAULTS. The interpreter refuses those it can't honour.
-    Switch(Vec<String>, bool),
+    /// `SET a, b ON|OFF`: those that the session remembers, see [`Switch`] for the others.
+    Switch(Vec<Toggle>, bool),
     /// `SET IDENTITY_INSERT t ON|OFF`.
     IdentityInsert(ObjectName, bool),
     /// `SET LOCK_TIMEOUT n`.
@@ -163,17 +229,16 @@ pub enum SetOption {
     TextSize(Expr),
     /// `SET DATEFIRST n`.
     DateFirst(Expr),
-    /// `SET DATEFORMAT x`.
-    DateFormat(Ident),
-    /// `SET LANGUAGE x`.
-    Language(String),
+    /// `SET DATEFORMAT mdy`: the only one.
+    DateFormat,
+    /// `SET LANGUAGE us_english`: the only one.
+    Language,
     /// `SET CONTEXT_INFO x`.
     ContextInfo(Expr),
     /// `SET STATISTICS IO|TIME OFF`: they are never on.
     Statistics,
 }
 
-/// Deadlock priorities.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeadlockPriority {
     /// A level from -10 to 10; LOW is -5, NORMAL 0, HIGH 5.
@@ -181,36 +246,26 @@ pub enum DeadlockPriority {
     Variable(String),
 }
 
-/// Transaction isolation levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsolationLevel {
-    /// `READ UNCOMMITTED`.
     ReadUncommitted,
-    /// `READ COMMITTED`.
     ReadCommitted,
-    /// `REPEATABLE READ`.
     RepeatableRead,
-    /// `SERIALIZABLE`.
     Serializable,
-    /// `SNAPSHOT`.
     Snapshot,
 }
 
-/// `EXEC`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecStmt {
     /// `@r = `.
     pub return_into: Option<String>,
-    /// What is executed.
     pub target: ExecTarget,
     /// Arguments of a procedure.
     pub args: Vec<ExecArg>,
 }
 
-/// What EXEC runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExecTarget {
-    /// A procedure by name.
     Procedure(ObjectName),
     /// A procedure whose name is in a variable.
     Variable(String),
@@ -218,7 +273,6 @@ pub enum ExecTarget {
     Text(Vec<Expr>),
 }
 
-/// An argument of EXEC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecArg {
     /// `@name =`.
@@ -226,6 +280,5 @@ pub struct ExecArg {
     /// The value; `None` is DEFAULT. Only literals, variables and bare words are legal; a bare word
     /// is a string to T-SQL and arrives as [`Literal::NString`](super::Literal::NString).
     pub value: Option<Expr>,
-    /// `OUTPUT`.
     pub output: bool,
 }

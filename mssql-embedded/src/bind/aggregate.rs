@@ -17,6 +17,7 @@ impl<'a> Binder<'a> {
     /// Binds an aggregate of the innermost query; its result is a slot of the grouping.
     pub(super) fn bind_aggregate(&mut self, function: Aggregate, call: &'a Call) -> SqlResult<Ex> {
         self.allow_aggregate()?;
+        self.check_recursive_aggregate()?;
         let (args, arg_ty, coll) = self.in_clause(Clause::AggregateArg, |b| {
             b.bind_aggregate_args(function, call)
         })?;
@@ -97,6 +98,14 @@ impl<'a> Binder<'a> {
         args.push(coerce(first, &arg_ty)?);
         if let Some(separator) = call.args.get(1) {
             let separator = self.bind_expr(separator)?;
+            let mut reads = false;
+            separator.expr.each_slot(&mut |_, _| reads = true);
+            if reads {
+                return Err(SqlError::new(
+                    8733,
+                    "Separator parameter for STRING_AGG must be a string literal or variable.",
+                ));
+            }
             let ty = if arg_ty.is_unicode() {
                 DataType::nvarchar(4000, self.ctx.database.collation)
             } else {

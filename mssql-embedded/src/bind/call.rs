@@ -24,7 +24,6 @@ pub(super) enum Form {
     Grouping,
 }
 
-/// Their names.
 pub(super) const FORMS: &[(&str, Form)] = &[
     ("COALESCE", Form::Coalesce),
     ("ISNULL", Form::IsNull),
@@ -159,12 +158,7 @@ impl<'a> Binder<'a> {
     fn bind_coalesce(&mut self, call: &'a Call) -> SqlResult<Ex> {
         let args = self.bind_list(&call.args)?;
         if args.len() < 2 {
-            return Err(SqlError::with(
-                102,
-                15,
-                1,
-                "Incorrect syntax near ')'. COALESCE takes two arguments or more.",
-            ));
+            return Err(SqlError::with(102, 15, 1, "Incorrect syntax near ')'."));
         }
         if args.iter().all(|a| matches!(a.ty, DataType::Null)) {
             return Err(SqlError::new(

@@ -91,8 +91,6 @@ fn decide(texts: &[&mut Ex], meeting: Meeting<'_>) -> SqlResult<(Coercibility, O
 const SENSITIVE: &[(&str, &str)] = &[
     ("CHARINDEX", "charindex"),
     ("DIFFERENCE", "difference"),
-    ("GREATEST", "GREATEST/LEAST"),
-    ("LEAST", "GREATEST/LEAST"),
     ("LEFT", "left"),
     ("LEN", "len"),
     ("LOWER", "lower"),

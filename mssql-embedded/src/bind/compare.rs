@@ -22,7 +22,6 @@ fn word(op: CompareOp) -> &'static str {
     }
 }
 
-/// `left op right`.
 pub(super) fn compare(op: CompareOp, left: Ex, right: Ex) -> SqlResult<Cond> {
     let (left, right, ty) = operands(left, right, word(op))?;
     Ok(Cond::Compare {
@@ -55,15 +54,24 @@ fn yield_constant(ex: &mut Ex, other: &DataType) {
     let Scalar::Const(value) = &ex.expr else {
         return;
     };
-    let (value, ty) = match (value, other) {
-        (Value::Int(n @ (0 | 1)), DataType::Bit) => (Value::Bit(*n == 1), DataType::Bit),
-        (Value::Decimal { units, scale: 0 }, ty) if ty.is_integer() => {
-            match i64::try_from(*units) {
-                Ok(n) => (Value::Int(n), DataType::BigInt),
-                Err(_) => return,
-            }
-        }
-        _ => return,
+    let (value, ty) = match value {
+        Value::Int(n @ (0 | 1)) if *other == DataType::Bit => (Value::Bit(*n == 1), DataType::Bit),
+        Value::Decimal { units, scale: 0 } if other.is_integer() => match i64::try_from(*units) {
+            Ok(n) => (Value::Int(n), DataType::BigInt),
+            Err(_) => return,
+        },
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => return,
     };
     ex.expr = Scalar::Const(value);
     ex.ty = ty;

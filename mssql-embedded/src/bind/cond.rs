@@ -9,7 +9,7 @@ use super::collate::{Meeting, settle};
 use super::compare::{compare, operands};
 use super::context::Binder;
 use super::expr::{common, one_column};
-use super::query::QueryUse;
+use super::state::QueryUse;
 use super::typing::{Coercibility, Ex, coerce};
 
 impl<'a> Binder<'a> {
@@ -209,7 +209,6 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// `left IN (values)`.
 fn in_list(left: Ex, values: Vec<Ex>) -> SqlResult<Cond> {
     let mut list = vec![left];
     list.extend(values);

@@ -6,34 +6,11 @@ use crate::ast::{ConstraintKind, TableConstraint};
 use crate::catalog::{CheckDef, Database, DefaultDef, Home, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 
+use super::errors::not_created;
 use super::foreign_def::{ForeignKey, add_foreign_key};
 use super::index_def::{IndexSpec, add_index, index_from_ast};
-use super::table_def::validate;
 
-/// Adds a constraint to an existing definition (ALTER TABLE ADD CONSTRAINT).
-///
-/// # Errors
-///
-/// As [`table_def_from_ast`].
-pub fn add_constraint(
-    table: &mut TableDef,
-    constraint: &TableConstraint,
-    column: Option<&str>,
-    home: Home<'_>,
-) -> SqlResult<()> {
-    let taken = table.indexes.iter().any(|i| i.clustered);
-    if matches!(constraint.kind, ConstraintKind::PrimaryKey { .. }) && has_primary_key(table) {
-        let message = format!(
-            "Table '{}' already has a primary key defined on it.",
-            table.name
-        );
-        return Err(not_created(SqlError::with(1779, 16, 0, message)));
-    }
-    add_one(table, constraint, column, taken, home)?;
-    validate(table, home.database)
-}
-
-fn has_primary_key(table: &TableDef) -> bool {
+pub(super) fn has_primary_key(table: &TableDef) -> bool {
     let primary = |i: &crate::catalog::IndexDef| i.constraint.as_ref().is_some_and(|k| k.primary);
     table.indexes.iter().any(primary)
 }
@@ -45,17 +22,6 @@ fn add_key(table: &mut TableDef, spec: IndexSpec<'_>, database: &Database) -> Sq
         Err(cause) if matches!(cause.number, 1902 | 1911 | 1919 | 8111) => Err(not_created(cause)),
         Err(other) => Err(other),
     }
-}
-
-/// 1750, the consequence of what makes a constraint impossible.
-pub fn not_created(cause: SqlError) -> SqlError {
-    SqlError::with(
-        1750,
-        16,
-        0,
-        "Could not create constraint or index. See previous errors.",
-    )
-    .because(cause)
 }
 
 pub(super) fn add_one(
@@ -80,22 +46,7 @@ pub(super) fn add_one(
             columns,
             options,
         } => {
-            let key = KeyConstraint {
-                id: 0,
-                primary: true,
-                system_named,
-            };
-            if has_primary_key(table) {
-                return Err(SqlError::with(
-                    8110,
-                    16,
-                    0,
-                    format!(
-                        "Cannot add multiple PRIMARY KEY constraints to table '{}'.",
-                        table.name
-                    ),
-                ));
-            }
+            refuse_second_primary_key(table)?;
             let spec = IndexSpec {
                 name: given
                     .clone()
@@ -104,7 +55,11 @@ pub(super) fn add_one(
                 clustered: clustered.unwrap_or(!clustered_taken),
                 columns,
                 options,
-                constraint: Some(key),
+                constraint: Some(KeyConstraint {
+                    id: 0,
+                    primary: true,
+                    system_named,
+                }),
             };
             add_key(table, spec, database)
         }
@@ -160,54 +115,55 @@ pub(super) fn add_one(
             add_foreign_key(table, &key, home)
         }
         ConstraintKind::Default { expr, text, column } => {
-            let position = positions(table, [column.name.as_str()].into_iter(), database, 1752)?;
-            let target = &table.columns[position[0]];
-            if target.default.is_some() {
-                return Err(SqlError::new(
-                    1781,
-                    "Column already has a DEFAULT bound to it.",
-                ));
-            }
             let name =
                 given.unwrap_or_else(|| auto_name("DF", &table.name, Some(&column.name), count));
-            let expr = Arc::new(expr.clone());
-            table.columns[position[0]].default = Some(DefaultDef {
+            let default = DefaultDef {
                 id: 0,
                 name,
                 system_named,
-                expr,
+                expr: Arc::new(expr.clone()),
                 text: text.clone(),
-            });
-            Ok(())
+            };
+            add_default(table, &column.name, default, database)
         }
         ConstraintKind::Index(index) => index_from_ast(table, index, database).map(|_| ()),
     }
 }
 
-fn positions<'n>(
-    table: &TableDef,
-    names: impl Iterator<Item = &'n str>,
+fn refuse_second_primary_key(table: &TableDef) -> SqlResult<()> {
+    if !has_primary_key(table) {
+        return Ok(());
+    }
+    let message = format!(
+        "Cannot add multiple PRIMARY KEY constraints to table '{}'.",
+        table.name
+    );
+    Err(SqlError::with(8110, 16, 0, message))
+}
+
+fn add_default(
+    table: &mut TableDef,
+    column: &str,
+    default: DefaultDef,
     database: &Database,
-    number: i32,
-) -> SqlResult<Vec<usize>> {
-    names
-        .map(|name| {
-            let folded = database.fold(name);
-            table
-                .columns
-                .iter()
-                .position(|c| database.fold(&c.name) == folded)
-                .ok_or_else(|| {
-                    SqlError::new(
-                        number,
-                        format!(
-                            "Column '{name}' does not exist in table '{}' or cannot be used here.",
-                            table.name
-                        ),
-                    )
-                })
-        })
-        .collect()
+) -> SqlResult<()> {
+    let folded = database.fold(column);
+    let mut columns = table.columns.iter_mut();
+    let Some(target) = columns.find(|c| database.fold(&c.name) == folded) else {
+        let message = format!(
+            "Column '{column}' does not exist in table '{}' or cannot be used here.",
+            table.name
+        );
+        return Err(SqlError::new(1752, message));
+    };
+    if target.default.is_some() {
+        return Err(SqlError::new(
+            1781,
+            "Column already has a DEFAULT bound to it.",
+        ));
+    }
+    target.default = Some(default);
+    Ok(())
 }
 
 /// A name like those SQL Server gives to constraints that have none: kind, table, column, and a

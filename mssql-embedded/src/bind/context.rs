@@ -1,16 +1,18 @@
 //! What a statement is bound against, and the entry points of the binder.
 
+use std::num::NonZeroU32;
+
 use crate::adversary::Choices;
-use crate::ast::{Condition, Expr, JoinStrategy, ObjectName, QuerySpec, StmtKind, TableSource};
+use crate::ast::{
+    Condition, Expr, JoinStrategy, ObjectName, Permission, QuerySpec, TableSource, TableStmt,
+};
 use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::interrupt::{Asking, stop_if};
 use crate::plan::{Bound, BoundKind, Replan, Required, Typed, VariableMap};
 
-use super::cte::CteEnvironment;
-use super::growth::Growth;
 use super::scope::{Clause, Scope};
-use super::through::{Modifiable, Passed};
+use super::state::{CteEnvironment, Growth, Modifiable, Passed};
 
 /// How deep queries that are bound in two forms may nest; each level doubles the work.
 const TWOFOLD_MAX: usize = 4;
@@ -18,7 +20,6 @@ const TWOFOLD_MAX: usize = 4;
 /// What a statement may refer to.
 #[derive(Clone, Copy)]
 pub struct BindContext<'a> {
-    /// All databases.
     pub catalog: &'a Catalog,
     /// The current database.
     pub database: &'a Database,
@@ -86,7 +87,9 @@ pub(super) struct Binder<'a> {
     /// How many enclosing queries are being bound in two forms, of which the planner takes one.
     pub(super) twofold: usize,
     pub(super) next_recursive_id: usize,
-    pub(super) max_recursion: u32,
+    /// The CTE whose recursive part is being bound.
+    pub(super) recursive_part: Option<&'a str>,
+    pub(super) max_recursion: Option<NonZeroU32>,
     pub(super) force_order: bool,
     /// How tables may be joined, by OPTION.
     pub(super) join_strategy: JoinStrategy,
@@ -94,7 +97,6 @@ pub(super) struct Binder<'a> {
     pub(super) joins_hinted: bool,
     /// When another plan may be made, by OPTION.
     pub(super) replan: Replan,
-    /// OPTION (NO_PERFORMANCE_SPOOL).
     pub(super) no_spool: bool,
     /// The FROM item that an UPDATE or DELETE changes.
     pub(super) target_source: Option<&'a TableSource>,
@@ -120,7 +122,8 @@ impl<'a> Binder<'a> {
             growth: Growth::default(),
             twofold: 0,
             next_recursive_id: 0,
-            max_recursion: 100,
+            recursive_part: None,
+            max_recursion: NonZeroU32::new(100),
             force_order: false,
             join_strategy: JoinStrategy::Any,
             joins_hinted: false,
@@ -143,12 +146,7 @@ impl<'a> Binder<'a> {
 
     /// Notes a permission on an object to check at run time. A view vouches for what it reads, but
     /// not in another database than its own.
-    pub(super) fn require_in(
-        &mut self,
-        home: &Database,
-        object: ObjectId,
-        permission: &'static str,
-    ) {
+    pub(super) fn require_in(&mut self, home: &Database, object: ObjectId, permission: Permission) {
         let depth = self.view_depth;
         if home.id != self.ctx.database.id {
             self.view_depth = 0;
@@ -158,7 +156,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Notes a permission to check at run time.
-    pub(super) fn require(&mut self, object: ObjectId, permission: &'static str) {
+    pub(super) fn require(&mut self, object: ObjectId, permission: Permission) {
         let required = Required { object, permission };
         if self.view_depth == 0 && !self.requires.contains(&required) {
             self.requires.push(required);
@@ -209,44 +207,13 @@ impl<'a> Binder<'a> {
 ///
 /// Names that do not exist, types that do not fit, clauses in the wrong place: SQL Server's number
 /// for each.
-pub fn bind_statement<'a>(ctx: &'a BindContext<'a>, statement: &'a StmtKind) -> SqlResult<Bound> {
+pub fn bind_statement<'a>(ctx: &'a BindContext<'a>, statement: &'a TableStmt) -> SqlResult<Bound> {
     let mut binder = Binder::new(ctx);
     let kind = match statement {
-        StmtKind::Select(select) => binder.bind_select_statement(select)?,
-        StmtKind::Insert(insert) => BoundKind::Insert(binder.bind_insert(insert)?),
-        StmtKind::Update(update) => BoundKind::Update(binder.bind_update(update)?),
-        StmtKind::Delete(delete) => BoundKind::Delete(binder.bind_delete(delete)?),
-        StmtKind::Block(_)
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::TryCatch { .. }
-        | StmtKind::Throw(_)
-        | StmtKind::RaisError { .. }
-        | StmtKind::Print(_)
-        | StmtKind::WaitFor { .. }
-        | StmtKind::Declare(_)
-        | StmtKind::SetVariable { .. }
-        | StmtKind::SetOption(_)
-        | StmtKind::Exec(_)
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint => {
-            return Err(SqlError::internal(
-                "binding a statement other than SELECT or DML",
-            ));
-        }
+        TableStmt::Select(select) => binder.bind_select_statement(select)?,
+        TableStmt::Insert(insert) => BoundKind::Insert(binder.bind_insert(insert)?),
+        TableStmt::Update(update) => BoundKind::Update(binder.bind_update(update)?),
+        TableStmt::Delete(delete) => BoundKind::Delete(binder.bind_delete(delete)?),
     };
     Ok(binder.finish(kind))
 }

@@ -1,6 +1,6 @@
 //! Common table expressions. Each reference is bound anew, at the level where it stands.
 
-use crate::ast::{Cte, QueryBody, SetOp, TableSource};
+use crate::ast::{Cte, ObjectName, QueryBody, SetOp};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Node, Query};
 use crate::value::ColumnMeta;
@@ -8,23 +8,10 @@ use crate::value::ColumnMeta;
 use super::context::Binder;
 use super::inline::Part;
 use super::planner::Rel;
-use super::query::QueryUse;
+use super::recursion::{in_subquery, several_references};
 use super::set_op::{unify, union_all};
 use super::source::{check_names, rename};
-
-/// The CTEs that can be named.
-#[derive(Default)]
-pub(super) struct CteEnvironment<'a> {
-    defs: Vec<CteDef<'a>>,
-    /// How many of them, from the first, are visible.
-    visible: usize,
-}
-
-struct CteDef<'a> {
-    cte: &'a Cte,
-    /// While its recursive part is bound: the id and columns of its working table.
-    working: Option<(usize, Vec<ColumnMeta>)>,
-}
+use super::state::{CteDef, QueryUse, Working};
 
 /// Makes the operator of a source from its first slot.
 type MakeNode = Box<dyn FnOnce(usize) -> Node>;
@@ -55,17 +42,24 @@ impl<'a> Binder<'a> {
     /// The operator and columns of a CTE by its name, if there is one.
     pub(super) fn bind_cte(
         &mut self,
-        name: &str,
+        name: &'a ObjectName,
     ) -> SqlResult<Option<(MakeNode, Vec<ColumnMeta>)>> {
-        let folded = self.ctx.database.fold(name);
+        let [single] = name.parts.as_slice() else {
+            return Ok(None);
+        };
+        let folded = self.ctx.database.fold(&single.name);
         let visible = &self.ctes.defs[..self.ctes.visible];
         let Some(index) = visible
             .iter()
             .rposition(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
         else {
-            return Ok(None);
+            return self.refuse_itself(&folded).map(|()| None);
         };
-        if let Some((id, columns)) = self.ctes.defs[index].working.clone() {
+        if let Some(working) = self.ctes.defs[index].working.clone() {
+            let Working { id, columns, .. } = working;
+            if !std::ptr::eq(working.reference, name) {
+                return Err(in_subquery());
+            }
             return Ok(Some((
                 Box::new(move |base| Node::Working { id, base }),
                 columns,
@@ -73,6 +67,7 @@ impl<'a> Binder<'a> {
         }
         let cte = self.ctes.defs[index].cte;
         let before = std::mem::replace(&mut self.ctes.visible, index);
+        let current = self.ctes.current.replace(index);
         let bound = if self.mentions(&cte.query.body, &folded) {
             self.bind_recursive(index, cte)
         } else {
@@ -89,7 +84,17 @@ impl<'a> Binder<'a> {
                 })
         };
         self.ctes.visible = before;
+        self.ctes.current = current;
         bound.map(Some)
+    }
+
+    /// Refuses the name of the CTE that is being bound: as it does not stand in FROM, it stands in a subquery.
+    fn refuse_itself(&self, folded: &str) -> SqlResult<()> {
+        let current = self.ctes.current.and_then(|i| self.ctes.defs.get(i));
+        match current {
+            Some(def) if self.ctx.database.fold(&def.cte.name.name) == folded => Err(in_subquery()),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Runs `f` on a CTE where only the CTEs before it can be named; there must be one of this name.
@@ -106,8 +111,10 @@ impl<'a> Binder<'a> {
             .ok_or_else(|| SqlError::new(208, format!("Invalid object name '{name}'.")))?;
         let cte = self.ctes.defs[index].cte;
         let before = std::mem::replace(&mut self.ctes.visible, index);
+        let current = self.ctes.current.replace(index);
         let result = f(self, cte);
         self.ctes.visible = before;
+        self.ctes.current = current;
         result
     }
 
@@ -160,7 +167,7 @@ impl<'a> Binder<'a> {
                 format!("No anchor member was specified for recursive query \"{name}\"."),
             ));
         }
-        let anchor = self.bind_anchors(anchors)?;
+        let anchor = self.in_recursive_part(None, |b| b.bind_anchors(anchors))?;
         let mut columns = anchor.columns.clone();
         rename(&mut columns, &cte.columns, name)?;
         check_names(&columns, name)?;
@@ -168,14 +175,21 @@ impl<'a> Binder<'a> {
         columns.iter_mut().for_each(|c| c.nullable = true);
         let id = self.next_recursive_id;
         self.next_recursive_id += 1;
-        self.ctes.defs[index].working = Some((id, columns.clone()));
         self.ctes.visible = index + 1;
-        let bound = members
-            .iter()
-            .map(|b| self.bind_member(b))
-            .collect::<SqlResult<Vec<_>>>();
-        self.ctes.defs[index].working = None;
-        let recursive = bound?;
+        let mut recursive = Vec::with_capacity(members.len());
+        for member in members {
+            let [reference] = self.mentions_in(member, &folded)[..] else {
+                return Err(several_references(name));
+            };
+            self.ctes.defs[index].working = Some(Working {
+                id,
+                columns: columns.clone(),
+                reference,
+            });
+            let bound = self.in_recursive_part(Some(name), |b| b.bind_member(member));
+            self.ctes.defs[index].working = None;
+            recursive.push(bound?);
+        }
         for query in &recursive {
             check_types(name, &anchor, query)?;
         }
@@ -228,29 +242,7 @@ impl<'a> Binder<'a> {
 
     /// Whether a query names a table or CTE in any FROM.
     fn mentions(&self, body: &QueryBody, name: &str) -> bool {
-        match body {
-            QueryBody::Select(spec) => spec.from.iter().any(|s| self.source_mentions(s, name)),
-            QueryBody::SetOp { left, right, .. } => {
-                self.mentions(left, name) || self.mentions(right, name)
-            }
-            QueryBody::Nested(query) => self.mentions(&query.body, name),
-            QueryBody::Values(_) => false,
-        }
-    }
-
-    fn source_mentions(&self, source: &TableSource, name: &str) -> bool {
-        match source {
-            TableSource::Named { name: n, .. } => {
-                matches!(n.parts.as_slice(), [single] if self.ctx.database.fold(&single.name) == name)
-            }
-            TableSource::Derived { query, .. } => self.mentions(&query.body, name),
-            TableSource::Join { left, right, .. } => {
-                self.source_mentions(left, name) || self.source_mentions(right, name)
-            }
-            TableSource::Variable { .. }
-            | TableSource::OpenJson { .. }
-            | TableSource::Function { .. } => false,
-        }
+        !self.mentions_in(body, name).is_empty()
     }
 }
 

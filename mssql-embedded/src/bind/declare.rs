@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Declaration, Stmt, StmtKind};
+use crate::ast::{Declaration, FlowStmt, Stmt, StmtKind, ValueStmt};
 use crate::catalog::{Database, Home};
 use crate::error::SqlResult;
 use crate::plan::VariableMap;
@@ -35,8 +35,31 @@ fn statements(map: &mut VariableMap, body: &[Stmt], database: &Database) -> SqlR
 
 fn statement(map: &mut VariableMap, stmt: &Stmt, database: &Database) -> SqlResult<()> {
     match &stmt.kind {
-        StmtKind::Block(body) => statements(map, body, database),
-        StmtKind::If {
+        StmtKind::Flow(flow) => inside(map, flow, database),
+        StmtKind::Value(ValueStmt::Declare(list)) => {
+            list.iter().try_for_each(|d| declare(map, d, database))
+        }
+        StmtKind::Value(
+            ValueStmt::Return(_)
+            | ValueStmt::Throw(_)
+            | ValueStmt::RaisError(_)
+            | ValueStmt::Print(_)
+            | ValueStmt::WaitFor { .. }
+            | ValueStmt::SetVariable { .. },
+        )
+        | StmtKind::Table(_)
+        | StmtKind::Ddl(_)
+        | StmtKind::Tran(_)
+        | StmtKind::Session(_)
+        | StmtKind::Exec(_) => Ok(()),
+    }
+}
+
+/// The statements within a statement.
+fn inside(map: &mut VariableMap, flow: &FlowStmt, database: &Database) -> SqlResult<()> {
+    match flow {
+        FlowStmt::Block(body) => statements(map, body, database),
+        FlowStmt::If {
             then, otherwise, ..
         } => {
             statement(map, then, database)?;
@@ -44,38 +67,12 @@ fn statement(map: &mut VariableMap, stmt: &Stmt, database: &Database) -> SqlResu
                 .iter()
                 .try_for_each(|s| statement(map, s, database))
         }
-        StmtKind::While { body, .. } => statement(map, body, database),
-        StmtKind::TryCatch { body, handler } => {
+        FlowStmt::While { body, .. } => statement(map, body, database),
+        FlowStmt::TryCatch { body, handler } => {
             statements(map, body, database)?;
             statements(map, handler, database)
         }
-        StmtKind::Declare(list) => list.iter().try_for_each(|d| declare(map, d, database)),
-        StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::Throw(_)
-        | StmtKind::RaisError { .. }
-        | StmtKind::Print(_)
-        | StmtKind::WaitFor { .. }
-        | StmtKind::SetVariable { .. }
-        | StmtKind::SetOption(_)
-        | StmtKind::Exec(_)
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Select(_)
-        | StmtKind::Insert(_)
-        | StmtKind::Update(_)
-        | StmtKind::Delete(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint => Ok(()),
+        FlowStmt::Break | FlowStmt::Continue | FlowStmt::Goto(_) | FlowStmt::Label(_) => Ok(()),
     }
 }
 

@@ -101,3 +101,14 @@ pub(super) fn not_writable(column: &str) -> SqlError {
         ),
     )
 }
+
+/// 1750, the consequence of what makes a constraint impossible.
+pub fn not_created(cause: SqlError) -> SqlError {
+    SqlError::with(
+        1750,
+        16,
+        0,
+        "Could not create constraint or index. See previous errors.",
+    )
+    .because(cause)
+}

@@ -8,18 +8,17 @@ use crate::refused::{Kind, refusal};
 use crate::value::arith::{bit_not, negate};
 use crate::value::operation::operation;
 use crate::value::precedence::{check_explicit, common_type};
-use crate::value::{BareLength, DataType, Value};
+use crate::value::{BareLength, DataType, Value, refuse_style};
 
 use super::collate::{Meeting, require_for, settle};
 use super::context::Binder;
 use super::literal::bind_literal;
-use super::query::QueryUse;
 use super::scope::Clause;
+use super::state::QueryUse;
 use super::typing::{Coercibility, Ex, coerce, convert, same_representation};
 use super::{errors, resolve_collation, resolve_type};
 
 impl<'a> Binder<'a> {
-    /// Binds a value.
     pub(super) fn bind_expr(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
         self.in_level(|b| b.bind_kind(expr))
             .map_err(|e| e.at(expr.pos.line))
@@ -37,9 +36,10 @@ impl<'a> Binder<'a> {
                 ))
             }
             ExprKind::GlobalVariable(name) => {
-                let name = format!("@@{name}");
-                let function = lookup(&name).ok_or_else(|| {
-                    refusal(Kind::Function, &name).unwrap_or_else(|| undeclared(&name, expr.pos))
+                let known = format!("@@{}", name.to_ascii_uppercase());
+                let function = lookup(&known).ok_or_else(|| {
+                    let unknown = || undeclared(&format!("@@{name}"), expr.pos);
+                    refusal(Kind::Function, &known).unwrap_or_else(unknown)
                 })?;
                 self.call_function(function, Vec::new())
             }
@@ -108,7 +108,13 @@ impl<'a> Binder<'a> {
         let style = match style {
             Some(style) => {
                 let style = self.bind_expr(style)?;
-                Some(Box::new(coerce(style, &DataType::Int)?))
+                let style = coerce(style, &DataType::Int)?;
+                if let Scalar::Const(Value::Int(n)) = style
+                    && let Ok(n) = i32::try_from(n)
+                {
+                    refuse_style(&operand.ty, &to, n)?;
+                }
+                Some(Box::new(style))
             }
             None => None,
         };
@@ -275,7 +281,13 @@ pub(super) fn arithmetic(op: BinaryOp, left: Ex, right: Ex) -> SqlResult<Ex> {
     let mut left = digits_beside_decimal(left, &right.ty);
     let coll = settle([&mut left, &mut right], Meeting::Joined("add"))?;
     let types = operation(op, &left.ty, &right.ty)?;
-    let nullable = left.nullable || right.nullable;
+    // What may overflow may be NULL: that is what it gives with ARITHABORT and ANSI_WARNINGS OFF.
+    let computes = matches!(
+        op,
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Mod
+    );
+    let joins = types.result.is_string() || types.result.is_binary();
+    let nullable = left.nullable || right.nullable || computes && !joins;
     Ok(Ex {
         expr: Scalar::Arith {
             op,

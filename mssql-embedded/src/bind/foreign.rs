@@ -11,18 +11,16 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::{Cascade, ChildRule, Cond, Conflict, ForeignRules, ParentRule};
 
 use super::context::Binder;
-use super::query::QueryUse;
 use super::scope::{Clause, Source, table_columns};
+use super::state::QueryUse;
 use super::{BindContext, bind_row_rules};
 
 /// What a statement does to the rows of a table.
 #[derive(Clone, Copy)]
 pub enum Touched<'s> {
-    /// It inserts them.
     Inserted,
     /// It sets these columns.
     Updated(&'s [usize]),
-    /// It deletes them.
     Deleted,
 }
 
@@ -147,13 +145,13 @@ fn table_by_id<'c>(
     table: &TableDef,
     id: ObjectId,
 ) -> SqlResult<&'c Arc<TableDef>> {
-    match ctx.database.objects.get(&id) {
-        Some(Object::Table(found)) => Ok(found),
-        _ => Err(SqlError::new(
+    let found = ctx.database.objects.get(&id).and_then(Object::as_table);
+    found.ok_or_else(|| {
+        SqlError::new(
             208,
             format!("Invalid object name of a foreign key of '{}'.", table.name),
-        )),
-    }
+        )
+    })
 }
 
 /// Pairs of names: a column of the other table and the column of the row that it equals.
@@ -214,6 +212,7 @@ fn row_binder<'a>(ctx: &BindContext<'a>, table: &TableDef) -> Binder<'a> {
         aliased: true,
         columns: table_columns(table, base),
         hidden: false,
+        bare: false,
         qualified_only: false,
         leaf: Some(0),
     });

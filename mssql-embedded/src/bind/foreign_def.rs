@@ -8,8 +8,7 @@ use crate::catalog::{Database, ForeignKeyDef, Home, Object, ObjectId, TableDef, 
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
-use super::constraint::not_created;
-use super::errors;
+use super::errors::{self, not_created};
 
 /// A FOREIGN KEY constraint as written.
 pub(super) struct ForeignKey<'a> {

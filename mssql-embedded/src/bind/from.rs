@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::ast::{
-    Condition, Ident, JoinKind, JoinStrategy, ObjectName, QueryExpr, TableHint, TableSource,
+    Condition, Ident, JoinKind, JoinStrategy, ObjectName, Permission, QueryExpr, TableHint,
+    TableSource,
 };
 use crate::catalog::{Database, Object, ViewDef, invalid_object};
 use crate::error::SqlResult;
@@ -14,9 +15,9 @@ use super::context::Binder;
 use super::inline::Part;
 use super::names::{Relation, relation};
 use super::planner::{Rel, no_plan};
-use super::query::QueryUse;
 use super::scope::{Clause, SourceColumn};
 use super::source::rename;
+use super::state::QueryUse;
 use super::typing::Coercibility;
 
 impl<'a> Binder<'a> {
@@ -91,6 +92,7 @@ impl<'a> Binder<'a> {
         right: &'a TableSource,
         on: Option<&'a Condition>,
     ) -> SqlResult<Rel> {
+        self.check_recursive_join(kind)?;
         let outside = self.scope().visible.clone();
         let start = self.scope().sources.len();
         let left = self.bind_source(left)?;
@@ -171,7 +173,7 @@ impl<'a> Binder<'a> {
             }
         }
         if let [single] = name.parts.as_slice()
-            && let Some(found) = self.bind_cte(&single.name)?
+            && let Some(found) = self.bind_cte(name)?
         {
             let (node, columns) = found;
             return self.add_other(node, columns, alias.map_or(&single.name, |a| &a.name), true);
@@ -179,8 +181,12 @@ impl<'a> Binder<'a> {
         match relation(&self.ctx, name)? {
             Relation::Object(found) => match found.object {
                 Object::Table(table) => {
-                    self.require_in(found.database, table.id, "SELECT");
-                    self.add_table(table, alias, hints, Purpose::Read)
+                    self.require_in(found.database, table.id, Permission::Select);
+                    let rel = self.add_table(table, alias, hints, Purpose::Read)?;
+                    if let Some(source) = self.scope().sources.last_mut() {
+                        source.bare = name.parts.len() == 1;
+                    }
+                    Ok(rel)
                 }
                 Object::View(view) => self.bind_view(found.database, view, alias),
                 Object::Procedure(_) | Object::Constraint { .. } => Err(invalid_object(name)),
@@ -222,7 +228,7 @@ impl<'a> Binder<'a> {
         alias: Option<&Ident>,
     ) -> SqlResult<Rel> {
         self.depend(view.id, view.version);
-        self.require_in(database, view.id, "SELECT");
+        self.require_in(database, view.id, Permission::Select);
         let schema = database.schemas.get(&view.schema_id);
         let schema = schema.map_or("dbo", |s| s.name.as_str());
         let inside = BindContext {

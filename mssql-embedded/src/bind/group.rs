@@ -2,12 +2,24 @@
 
 use crate::ast::Call;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Cond, Group, Node, Scalar};
+use crate::plan::{Assign, Cond, Group, Node, Scalar, SortKey};
 use crate::value::DataType;
 
 use super::context::Binder;
-use super::select::Parts;
+use super::items::Item;
 use super::typing::Ex;
+
+/// The clauses of a SELECT, bound and not yet assembled.
+pub(super) struct Parts {
+    pub(super) items: Vec<Item>,
+    pub(super) assign: Vec<Assign>,
+    pub(super) having: Vec<Cond>,
+    /// Conditions over window functions.
+    pub(super) above: Vec<Cond>,
+    pub(super) order: Vec<SortKey>,
+    /// For DISTINCT, the item that each key of ORDER BY is.
+    pub(super) order_items: Vec<usize>,
+}
 
 /// Makes the operator of a grouping from its input.
 pub(super) type Grouping = Box<dyn FnOnce(Node) -> Group>;
@@ -245,10 +257,12 @@ impl Rewriter<'_> {
             return Ok(());
         }
         let name = (self.name)(slot);
+        // Of the three messages only that of ORDER BY has these marks.
+        let mark = if number == 8127 { '"' } else { '\'' };
         Err(SqlError::new(
             number,
             format!(
-                "Column '{name}' is invalid in the {clause} because it is not contained in either an \
+                "Column {mark}{name}{mark} is invalid in the {clause} because it is not contained in either an \
                  aggregate function or the GROUP BY clause."
             ),
         ))

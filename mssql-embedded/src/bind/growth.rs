@@ -29,21 +29,6 @@ const CASES_MAX: usize = 10;
 /// How deep views may nest ("Create views").
 const VIEWS_MAX: usize = 32;
 
-/// What has grown so far.
-#[derive(Default)]
-pub(super) struct Growth {
-    /// How many SELECTs have been bound; a CTE or view counts each time it is named.
-    selects: usize,
-    /// What copies of expressions read.
-    copied: usize,
-    /// How many queries enclose the current place.
-    queries: usize,
-    /// How many expressions, conditions and joins enclose the current place.
-    levels: usize,
-    /// How many CASE expressions enclose the current place within its query.
-    cases: usize,
-}
-
 impl Binder<'_> {
     /// Counts a SELECT about to be bound, and asks whether to go on.
     ///

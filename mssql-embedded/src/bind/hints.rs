@@ -46,7 +46,6 @@ pub(super) fn table_hints(
             TableHint::RepeatableRead => result.lock.repeatableread = true,
             TableHint::ReadCommittedLock => result.lock.readcommittedlock = true,
             TableHint::ReadCommitted => result.lock.readcommitted = true,
-            TableHint::Snapshot => result.lock.snapshot = true,
             TableHint::TabLock => result.lock.tablock = true,
             TableHint::TabLockX => result.lock.tablockx = true,
             TableHint::NoWait => result.lock.nowait = true,
@@ -115,8 +114,11 @@ fn check(hints: &TableHints, target: bool) -> SqlResult<()> {
         lock.repeatableread,
         lock.holdlock,
     ];
+    // "Table hints": one hint of each group, and NOLOCK is in both.
+    let grains = [lock.nolock, lock.rowlock, lock.tablock, lock.tablockx];
     let conflict = levels.iter().filter(|l| **l).count() > 1
-        || lock.nolock && (lock.updlock || lock.xlock || lock.readpast || lock.tablockx);
+        || grains.iter().filter(|g| **g).count() > 1
+        || lock.nolock && (lock.updlock || lock.xlock || lock.readpast);
     if conflict {
         return Err(SqlError::with(
             1047,

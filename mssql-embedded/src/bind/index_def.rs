@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{CreateIndex, Ident, IndexColumn, IndexOption};
+use crate::ast::{Condition, CreateIndex, Ident, IndexColumn, IndexOption};
 use crate::catalog::{Database, IndexDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
@@ -50,6 +50,14 @@ pub fn index_from_ast(
             "Cannot specify included columns or a filter for a clustered index.",
         ));
     }
+    if let Some((condition, _)) = &index.filter
+        && !filters(condition)
+    {
+        let (index, table) = (&index.name.name, &table.name);
+        let message =
+            format!("Incorrect WHERE clause for filtered index '{index}' on table '{table}'.");
+        return Err(SqlError::with(10735, 15, 1, message));
+    }
     let position = add_index(table, spec, database)?;
     table.indexes[position].include = include;
     table.indexes[position].filter = index
@@ -57,6 +65,22 @@ pub fn index_from_ast(
         .as_ref()
         .map(|(cond, text)| (Arc::new(cond.clone()), text.clone()));
     Ok(position)
+}
+
+/// Whether a condition can be that of a filtered index: comparisons and IN, joined by AND ("CREATE INDEX").
+fn filters(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(left, right) => filters(left) && filters(right),
+        Condition::Compare(..) | Condition::IsNull { .. } => true,
+        Condition::InList { negated, .. } => !negated,
+        Condition::Or(..)
+        | Condition::Not(_)
+        | Condition::Quantified { .. }
+        | Condition::Between { .. }
+        | Condition::InQuery { .. }
+        | Condition::Like { .. }
+        | Condition::Exists(_) => false,
+    }
 }
 
 fn included(table: &TableDef, index: &CreateIndex, database: &Database) -> SqlResult<Vec<usize>> {

@@ -11,10 +11,11 @@ use crate::value::ColumnMeta;
 
 use super::context::Binder;
 use super::items::Item;
+use super::items::meta;
 use super::planner::{Conjunct, Rel};
-use super::query::{QueryUse, meta};
 use super::scope::{Clause, Source, SourceColumn};
 use super::source::{check_names, rename};
+use super::state::QueryUse;
 
 /// How much of a level there was before something was added to it.
 struct Mark {
@@ -80,6 +81,7 @@ impl<'a> Binder<'a> {
             aliased: true,
             columns,
             hidden: false,
+            bare: false,
             qualified_only: false,
             leaf: Some(mark.leaves),
         })?;

@@ -1,16 +1,20 @@
 //! The select list: items, stars, assignments.
 
-use crate::ast::{BinaryOp, ExprKind, ObjectName, SelectItem};
+use crate::ast::{BinaryOp, ObjectName, SelectItem};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Scalar};
 use crate::value::precedence::check_implicit;
+use crate::value::{ColumnMeta, DataType};
 
 use super::context::Binder;
 use super::errors;
 use super::expr::arithmetic;
-use super::query::QueryUse;
 use super::scope::column_ex;
-use super::typing::Ex;
+use super::state::QueryUse;
+use super::typing::{Coercibility, Ex};
+
+/// How many unknown names of one select list are told of: each error holds the one before it.
+const UNKNOWN_TOLD: usize = 100;
 
 /// One item of the select list.
 #[derive(Clone)]
@@ -38,21 +42,32 @@ impl<'a> Binder<'a> {
         use_: &QueryUse,
     ) -> SqlResult<(Vec<Item>, Vec<Assign>)> {
         let (mut list, mut assign) = (Vec::new(), Vec::new());
+        let mut unknown: Option<SqlError> = None;
+        let mut untold = UNKNOWN_TOLD;
         for item in items {
             match item {
                 SelectItem::Star(_) if matches!(use_, QueryUse::Exists) => {}
                 SelectItem::Star(prefix) => list.extend(self.expand_star(prefix.as_ref())?),
                 SelectItem::Expr { expr, alias } => {
-                    let ex = self.bind_expr(expr)?;
-                    let (name, identity) = match (&expr.kind, alias) {
-                        (ExprKind::Column(column), _) => {
-                            let identity = self.find_column(column).is_ok_and(|(_, c)| c.identity);
-                            let own = column.parts.last().map_or("", |p| p.name.as_str());
-                            (alias.as_ref().map_or(own, |a| a.name.as_str()), identity)
+                    let ex = match self.bind_expr(expr) {
+                        Ok(ex) => ex,
+                        // SQL Server tells of every unknown column of the list.
+                        Err(error) if matches!(error.number, 137 | 207) && untold > 0 => {
+                            untold -= 1;
+                            unknown = Some(match unknown.take() {
+                                Some(first) if first.number == error.number => error.after(first),
+                                Some(first) => first,
+                                None => error,
+                            });
+                            continue;
                         }
-                        (_, Some(alias)) => (alias.name.as_str(), false),
-                        _ => ("", false),
+                        Err(error) => return Err(error),
                     };
+                    let column = expr.kind.as_column();
+                    let identity =
+                        column.is_some_and(|c| self.find_column(c).is_ok_and(|(_, c)| c.identity));
+                    let own = column.and_then(|c| c.parts.last());
+                    let name = alias.as_ref().or(own).map_or("", |n| n.name.as_str());
                     list.push(Item {
                         name: name.to_owned(),
                         ex,
@@ -67,6 +82,9 @@ impl<'a> Binder<'a> {
                     assign.push(self.assignment(variable, *op, value)?);
                 }
             }
+        }
+        if let Some(error) = unknown {
+            return Err(error);
         }
         if !assign.is_empty() && !list.is_empty() {
             return Err(mixed_assignment());
@@ -115,8 +133,10 @@ impl<'a> Binder<'a> {
             }));
         }
         match prefix {
-            Some(name) if !found => Err(SqlError::new(
+            Some(name) if !found => Err(SqlError::with(
                 107,
+                15,
+                1,
                 format!(
                     "The column prefix '{}' does not match with a table name or alias name used in \
                      the query.",
@@ -126,5 +146,21 @@ impl<'a> Binder<'a> {
             None if !found => Err(SqlError::new(263, "Must specify table to select from.")),
             _ => Ok(items),
         }
+    }
+}
+
+/// A result column; an untyped NULL is an INT to the outside.
+pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
+    let ty = if matches!(ty, DataType::Null) {
+        DataType::Int
+    } else {
+        ty.clone()
+    };
+    ColumnMeta {
+        name: name.to_owned(),
+        ty,
+        nullable,
+        identity: false,
+        label: Coercibility::Default,
     }
 }

@@ -7,7 +7,7 @@ use crate::plan::{Cond, Node, Scalar};
 use super::compare::operands;
 use super::context::Binder;
 use super::planner::AsJoin;
-use super::query::QueryUse;
+use super::state::QueryUse;
 use super::typing::Ex;
 
 impl<'a> Binder<'a> {

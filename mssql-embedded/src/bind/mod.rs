@@ -8,6 +8,8 @@
 mod aggregate;
 mod call;
 mod collate;
+mod column_def;
+mod columns;
 mod compare;
 mod cond;
 mod constraint;
@@ -35,11 +37,13 @@ mod order;
 mod output;
 mod planner;
 mod query;
+mod recursion;
 mod rules;
 mod scope;
 mod select;
 mod set_op;
 mod source;
+mod state;
 mod table_def;
 mod table_function;
 mod target;
@@ -51,12 +55,12 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use constraint::{add_constraint, not_created};
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
 pub use declare::collect_variables;
+pub use errors::not_created;
 pub use foreign::{Touched, bind_foreign};
 pub use index_def::{index_from_ast, key_size_warning};
 pub use rules::{bind_default, bind_row_rules};
-pub use table_def::{TableName, columns_from_ast, table_def_from_ast};
+pub use table_def::{TableName, add_constraint, columns_from_ast, table_def_from_ast};
 pub use typing::{named_collation, resolve_collation, resolve_type};
 pub use view_def::check_view;

@@ -1,6 +1,6 @@
 //! UPDATE and DELETE.
 
-use crate::ast::{Condition, DeleteStmt, SetClause, Top, UpdateStmt};
+use crate::ast::{Condition, DeleteStmt, Permission, SetClause, Top, UpdateStmt};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Delete, ForeignRules, Output, Query, Scalar, Target, Update};
@@ -12,7 +12,8 @@ use super::expr::arithmetic;
 use super::output::OutputSlots;
 use super::planner::{JoinHints, Rel, Request, plan, prune};
 use super::scope::{Clause, column_ex, table_columns};
-use super::through::{Modifiable, derived_field};
+use super::state::Modifiable;
+use super::through::derived_field;
 use super::typing::Ex;
 use super::{Touched, bind_foreign, bind_row_rules, errors};
 
@@ -24,7 +25,6 @@ struct Sets {
 }
 
 impl<'a> Binder<'a> {
-    /// Binds an UPDATE.
     pub(super) fn bind_update(&mut self, update: &'a UpdateStmt) -> SqlResult<Update> {
         self.apply_hints(&update.options);
         self.push_ctes(&update.with)?;
@@ -32,13 +32,14 @@ impl<'a> Binder<'a> {
         let table = target.table;
         self.check_settings(table, "UPDATE")?;
         if let Target::Table(t) = &target.target {
-            self.require(t.id, "UPDATE");
+            self.require(t.id, Permission::Update);
             if update.filter.is_some() || !update.from.is_empty() {
-                self.require(t.id, "SELECT");
+                self.require(t.id, Permission::Select);
             }
         }
         let inserted = self.scope().allocate(table.columns.len());
         let sets = self.in_clause(Clause::Set, |b| b.bind_sets(&update.set, &target, inserted))?;
+        self.require_read(&sets, target.base, table);
         let output = match &update.output {
             Some(clause) => {
                 let output_slots = OutputSlots {
@@ -94,7 +95,31 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds a DELETE.
+    /// "UPDATE", permissions: SELECT, too, if an expression of SET uses a column of the table.
+    fn require_read(&mut self, sets: &Sets, base: usize, table: &TableDef) {
+        let values = sets.set.iter().map(|(_, value, _)| value);
+        let all = values.chain(sets.assign.iter().map(|a| &a.value));
+        self.require_select(table, all, base);
+    }
+
+    /// Notes SELECT on a table if an expression reads the row of it that begins at `base`.
+    pub(super) fn require_select<'e>(
+        &mut self,
+        table: &TableDef,
+        exprs: impl Iterator<Item = &'e Scalar>,
+        base: usize,
+    ) {
+        let row = base..base + table.columns.len();
+        let mut reads = false;
+        for expr in exprs {
+            expr.each_slot(&mut |level, slot| reads |= level == 0 && row.contains(&slot));
+        }
+        // A table variable has no id.
+        if reads && table.id != 0 {
+            self.require(table.id, Permission::Select);
+        }
+    }
+
     pub(super) fn bind_delete(&mut self, delete: &'a DeleteStmt) -> SqlResult<Delete> {
         self.apply_hints(&delete.options);
         self.push_ctes(&delete.with)?;
@@ -102,9 +127,9 @@ impl<'a> Binder<'a> {
         let table = target.table;
         self.check_settings(table, "DELETE")?;
         if let Target::Table(t) = &target.target {
-            self.require(t.id, "DELETE");
+            self.require(t.id, Permission::Delete);
             if delete.filter.is_some() || !delete.from.is_empty() {
-                self.require(t.id, "SELECT");
+                self.require(t.id, Permission::Select);
             }
         }
         let output = match &delete.output {

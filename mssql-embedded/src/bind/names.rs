@@ -1,7 +1,7 @@
 //! What a name in FROM means.
 
 use crate::ast::ObjectName;
-use crate::catalog::{Database, Found, Object, invalid_object};
+use crate::catalog::{Database, Found, invalid_object};
 use crate::dictionary::{self, View};
 use crate::error::SqlResult;
 use crate::refused::{Kind, refusal};
@@ -35,10 +35,10 @@ pub(super) fn relation<'a>(ctx: &BindContext<'a>, name: &ObjectName) -> SqlResul
             }),
         };
     }
-    match names.object(name)? {
-        Some(found) if matches!(found.object, Object::Table(_) | Object::View(_)) => {
-            Ok(Relation::Object(found))
-        }
-        _ => Err(invalid_object(name)),
-    }
+    let found = names
+        .object(name)?
+        .filter(|found| found.object.is_relation());
+    found
+        .map(Relation::Object)
+        .ok_or_else(|| invalid_object(name))
 }

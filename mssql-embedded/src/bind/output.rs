@@ -1,6 +1,6 @@
 //! OUTPUT and OUTPUT … INTO.
 
-use crate::ast::{ExprKind, OutputClause, SelectItem};
+use crate::ast::{OutputClause, Permission, SelectItem};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{ColumnSource, Output, OutputInto};
@@ -9,7 +9,7 @@ use crate::value::precedence::check_implicit;
 
 use super::bind_row_rules;
 use super::context::Binder;
-use super::query::meta;
+use super::items::meta;
 use super::scope::{Clause, Source, SourceColumn, column_ex, table_columns};
 
 /// Where the rows that OUTPUT shows are in the buffer.
@@ -44,6 +44,7 @@ impl<'a> Binder<'a> {
                     aliased: true,
                     columns,
                     hidden: false,
+                    bare: false,
                     qualified_only: true,
                     leaf: None,
                 });
@@ -59,6 +60,10 @@ impl<'a> Binder<'a> {
             scope.sources[target].hidden = false;
         }
         let (exprs, columns): (Vec<_>, Vec<_>) = items?.into_iter().unzip();
+        // "OUTPUT clause", permissions: SELECT on what it shows of the table.
+        for base in [slots.inserted, slots.deleted].into_iter().flatten() {
+            self.require_select(table, exprs.iter(), base);
+        }
         let into = self.bind_output_into(clause, &columns)?;
         Ok(Output {
             inserted: slots.inserted,
@@ -117,11 +122,8 @@ impl<'a> Binder<'a> {
                 }
                 SelectItem::Expr { expr, alias } => {
                     let ex = self.bind_expr(expr)?;
-                    let name = match (alias, &expr.kind) {
-                        (Some(alias), _) => alias.name.as_str(),
-                        (None, ExprKind::Column(c)) => c.parts.last().map_or("", |p| &p.name),
-                        _ => "",
-                    };
+                    let own = expr.kind.as_column().and_then(|c| c.parts.last());
+                    let name = alias.as_ref().or(own).map_or("", |n| n.name.as_str());
                     list.push((ex.expr, meta(name, &ex.ty, ex.nullable)));
                 }
                 SelectItem::Assign { .. } => {
@@ -145,7 +147,7 @@ impl<'a> Binder<'a> {
             if !table.foreign_keys.is_empty() || !table.referenced_by.is_empty() {
                 return Err(relation_of_output(table));
             }
-            self.require(table.id, "INSERT");
+            self.require(table.id, Permission::Insert);
         }
         let positions = self.insert_columns(bound.table, names)?;
         if positions.len() != columns.len() {

@@ -12,29 +12,12 @@ use crate::value::{Collation, ColumnMeta, DataType};
 use super::collate::{Meeting, require_settled};
 use super::context::Binder;
 use super::expr::common;
+use super::items::meta;
 use super::names::{Relation, relation};
 use super::planner::prune;
 use super::select::Built;
+use super::state::QueryUse;
 use super::typing::{Coercibility, Ex};
-
-/// What a query is for.
-#[derive(Clone)]
-pub(super) enum QueryUse {
-    /// The statement itself, or the source of an INSERT.
-    Statement,
-    /// A subquery used as a value, or under ANY, ALL, IN.
-    Value,
-    /// Under EXISTS: its outputs do not matter.
-    Exists,
-    /// Under EXISTS, with the first output equal to this value: `x IN (query)`.
-    Member(Ex),
-    /// A derived table.
-    Derived,
-    /// The body of a CTE or view, which sees no names from outside.
-    Closed,
-    /// Under a set operator or FOR JSON.
-    Part,
-}
 
 /// The name of the one column of FOR JSON.
 const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
@@ -47,7 +30,6 @@ pub(super) fn can_take_equality(query: &QueryExpr) -> bool {
 }
 
 impl<'a> Binder<'a> {
-    /// Binds a SELECT statement.
     pub(super) fn bind_select_statement(&mut self, select: &'a SelectStmt) -> SqlResult<BoundKind> {
         self.apply_hints(&select.options);
         self.push_ctes(&select.with)?;
@@ -356,30 +338,17 @@ pub(super) fn slots(level: usize, node: &Node, count: usize) -> Vec<Scalar> {
         .collect()
 }
 
-/// A result column; an untyped NULL is an INT to the outside.
-pub(super) fn meta(name: &str, ty: &DataType, nullable: bool) -> ColumnMeta {
-    let ty = if matches!(ty, DataType::Null) {
-        DataType::Int
-    } else {
-        ty.clone()
-    };
-    ColumnMeta {
-        name: name.to_owned(),
-        ty,
-        nullable,
-        identity: false,
-        label: Coercibility::Default,
-    }
-}
-
-/// Whether an output already is JSON text: JSON_QUERY, JSON_MODIFY, or a nested FOR JSON.
+/// Whether an output already is JSON text: JSON_QUERY, JSON_MODIFY, or a nested FOR JSON. Without its
+/// array wrapper the latter need not be JSON, and is text like any other ("FOR JSON … escapes it").
 pub(super) fn is_json(output: &Scalar) -> bool {
     match output {
         Scalar::Call { function, .. } => matches!(
             function.name(),
             "JSON_QUERY" | "JSON_MODIFY" | "JSON_MODIFY(JSON)"
         ),
-        Scalar::Subquery(query) => matches!(query.root, Node::ForJson { .. }),
+        Scalar::Subquery(query) => {
+            matches!(&query.root, Node::ForJson { format, .. } if !format.without_array_wrapper)
+        }
         Scalar::Const(_)
         | Scalar::Variable(_)
         | Scalar::Slot { .. }

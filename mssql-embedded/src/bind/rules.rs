@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Column, TableDef};
+use crate::catalog::{Catalog, Column, Database, TableDef};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{RowRules, Scalar};
+use crate::plan::{Part, RowRules, Scalar, VariableMap};
 use crate::value::DataType;
 use crate::value::precedence::check_implicit;
 
@@ -51,6 +51,18 @@ pub(super) fn computed_type<'a>(
     Ok((ex.ty, ex.nullable))
 }
 
+/// Calls `f` with everything that a computed column's expression reads: slot n is the column at n.
+pub(super) fn computed_parts<'a>(
+    ctx: &BindContext<'a>,
+    table: &'a TableDef,
+    expr: &'a crate::ast::Expr,
+    f: &mut dyn FnMut(Part),
+) -> SqlResult<()> {
+    let ex = row_binder(ctx, table)?.bind_expr(expr)?;
+    ex.expr.each_part(f);
+    Ok(())
+}
+
 /// Binds the DEFAULT of a column and checks that it converts to the column's type.
 ///
 /// # Errors
@@ -94,9 +106,29 @@ fn row_binder<'a>(ctx: &BindContext<'a>, table: &'a TableDef) -> SqlResult<Binde
         aliased: false,
         columns: table_columns(table, base),
         hidden: false,
+        bare: false,
         qualified_only: false,
         leaf: Some(0),
     })?;
     binder.scope().visible = 0..1;
     Ok(binder)
+}
+
+/// Where expressions of a definition are bound: no variables, no other tables.
+pub(super) fn context<'a>(
+    catalog: &'a Catalog,
+    variables: &'a VariableMap,
+    database: &'a Database,
+) -> BindContext<'a> {
+    BindContext {
+        catalog,
+        database,
+        default_schema: "dbo",
+        login: "",
+        variables,
+        quoted_identifier: true,
+        temporaries: crate::catalog::TemporaryTables::none(),
+        choices: None,
+        interrupted: &crate::interrupt::never,
+    }
 }

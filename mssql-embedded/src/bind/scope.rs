@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use crate::ast::{Ident, JoinStrategy, ObjectName};
+use crate::ast::JoinStrategy;
 use crate::catalog::TableDef;
-use crate::error::SqlResult;
 use crate::plan::{AggregateCall, Scalar, WindowFunction};
 use crate::value::DataType;
 
-use super::context::Binder;
-use super::errors;
 use super::planner::Leaf;
 use super::typing::{Coercibility, Ex};
 
@@ -19,25 +16,17 @@ use super::typing::{Coercibility, Ex};
 pub(super) enum Clause {
     /// Outside of any query, or a place without rules of its own.
     Other,
-    /// The select list.
     Select,
-    /// WHERE.
     Where,
-    /// ON.
     On,
-    /// GROUP BY.
     GroupBy,
-    /// HAVING.
     Having,
-    /// ORDER BY.
     OrderBy,
-    /// The argument of an aggregate.
     AggregateArg,
     /// Inside a window function.
     WindowArg,
     /// SET of UPDATE.
     Set,
-    /// OUTPUT.
     Output,
     /// CHECK constraints, computed columns, defaults, filters of indexes.
     Rule,
@@ -63,6 +52,8 @@ pub(super) struct Source {
     pub(super) qualifier: Option<(String, String)>,
     /// An alias was written.
     pub(super) aliased: bool,
+    /// A table's name was written without its schema.
+    pub(super) bare: bool,
     pub(super) columns: Vec<SourceColumn>,
     /// Not to be found by name: the target while OUTPUT is bound.
     pub(super) hidden: bool,
@@ -115,12 +106,14 @@ impl Scope {
         first
     }
 
-    /// The name of the column in a slot, for messages.
+    /// The name of the column in a slot, for messages: with the table as it was written.
     pub(super) fn slot_name(&self, slot: usize) -> Option<String> {
         self.sources.iter().filter(|s| !s.hidden).find_map(|s| {
             let column = s.columns.iter().find(|c| c.slot == slot)?;
             let prefix = match &s.qualifier {
-                Some((schema, _)) if !schema.is_empty() => format!("{schema}.{}", s.exposed),
+                Some((schema, _)) if !schema.is_empty() && !s.bare => {
+                    format!("{schema}.{}", s.exposed)
+                }
                 _ => s.exposed.clone(),
             };
             Some(format!("{prefix}.{}", column.name))
@@ -139,129 +132,6 @@ pub(super) fn table_columns(table: &TableDef, base: usize) -> Vec<SourceColumn> 
         coll: Coercibility::Implicit,
     };
     table.columns.iter().enumerate().map(column).collect()
-}
-
-impl Binder<'_> {
-    /// Opens a query level.
-    pub(super) fn push_scope(&mut self, barrier: bool) -> usize {
-        self.scopes.push(Scope {
-            barrier,
-            ..Scope::default()
-        });
-        self.scopes.len() - 1
-    }
-
-    /// The innermost level. There is one wherever this is called.
-    pub(super) fn scope(&mut self) -> &mut Scope {
-        if self.scopes.is_empty() {
-            self.scopes.push(Scope::default());
-        }
-        let last = self.scopes.len() - 1;
-        &mut self.scopes[last]
-    }
-
-    /// Runs `f` with another clause set on the innermost level.
-    pub(super) fn in_clause<T>(
-        &mut self,
-        clause: Clause,
-        f: impl FnOnce(&mut Self) -> SqlResult<T>,
-    ) -> SqlResult<T> {
-        let before = std::mem::replace(&mut self.scope().clause, clause);
-        let result = f(self);
-        self.scope().clause = before;
-        result
-    }
-
-    /// Whether two names are the same under the database's collation.
-    pub(super) fn same_name(&self, a: &str, b: &str) -> bool {
-        a == b || self.ctx.database.fold(a) == self.ctx.database.fold(b)
-    }
-
-    /// Finds a column by its name, innermost level first.
-    pub(super) fn resolve_column(&self, name: &ObjectName) -> SqlResult<Ex> {
-        self.find_column(name).map(|(ex, _)| ex)
-    }
-
-    /// As [`resolve_column`](Self::resolve_column), also telling whether it is an identity column
-    /// and its name.
-    pub(super) fn find_column(&self, name: &ObjectName) -> SqlResult<(Ex, SourceColumn)> {
-        let [qualifier @ .., last] = name.parts.as_slice() else {
-            return Err(errors::unbound(name));
-        };
-        for (level, scope) in self.scopes.iter().enumerate().rev() {
-            let visible = &scope.sources[scope.visible.clone()];
-            let mut found: Option<&SourceColumn> = None;
-            for source in visible.iter().filter(|s| !s.hidden) {
-                if qualifier.is_empty() && source.qualified_only
-                    || !self.qualifies(source, qualifier)
-                {
-                    continue;
-                }
-                let mut matches = source
-                    .columns
-                    .iter()
-                    .filter(|c| self.same_name(&c.name, &last.name));
-                let first = matches.next();
-                if first.is_some() && (found.is_some() || matches.next().is_some()) {
-                    return Err(errors::ambiguous(&last.name, last.pos));
-                }
-                if first.is_none() && !qualifier.is_empty() {
-                    return Err(errors::invalid_column(&last.name, last.pos));
-                }
-                found = found.or(first);
-            }
-            if let Some(column) = found {
-                return Ok((column_ex(level, column), column.clone()));
-            }
-            if scope.barrier {
-                break;
-            }
-        }
-        Err(if qualifier.is_empty() {
-            errors::invalid_column(&last.name, last.pos)
-        } else {
-            errors::unbound(name)
-        })
-    }
-
-    /// Whether a column prefix means this source.
-    pub(super) fn qualifies(&self, source: &Source, qualifier: &[Ident]) -> bool {
-        let (Some(table), rest) = (qualifier.last(), qualifier.len().saturating_sub(1)) else {
-            return true;
-        };
-        if !self.same_name(&source.exposed, &table.name) {
-            return false;
-        }
-        if rest == 0 {
-            return true;
-        }
-        let Some((schema, database)) = &source.qualifier else {
-            return false;
-        };
-        self.same_name(schema, &qualifier[rest - 1].name)
-            && (rest < 2 || self.same_name(database, &qualifier[rest - 2].name))
-    }
-
-    /// Adds a source to the innermost level; 1011 and 1013 when its name is taken.
-    pub(super) fn add_source(&mut self, source: Source) -> SqlResult<()> {
-        let from = self.scope().names_from;
-        let clash = self.scope().sources.iter().skip(from).position(|other| {
-            !source.exposed.is_empty()
-                && other.exposed.to_lowercase() == source.exposed.to_lowercase()
-                && (source.aliased || other.aliased || other.qualifier == source.qualifier)
-        });
-        if let Some(other) = clash {
-            let other = &self.scope().sources[from + other];
-            return Err(if other.aliased && source.aliased {
-                errors::same_alias(&source.exposed)
-            } else {
-                errors::same_exposed(&source.exposed, &other.exposed)
-            });
-        }
-        let scope = self.scope();
-        scope.sources.push(source);
-        Ok(())
-    }
 }
 
 /// The expression that reads a column.

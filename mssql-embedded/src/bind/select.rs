@@ -9,11 +9,11 @@ use super::collate::{require_column, require_for};
 use super::context::Binder;
 use super::errors;
 use super::expr::one_column;
-use super::group::{Grouping, unique_keys};
-use super::items::Item;
+use super::group::{Grouping, Parts, unique_keys};
+use super::items::meta;
 use super::planner::{Conjunct, JoinHints, Request, plan};
-use super::query::{QueryUse, meta};
 use super::scope::Clause;
+use super::state::QueryUse;
 use super::typing::Ex;
 
 /// A bound query and, for `SELECT @a = x`, its assignments.
@@ -32,18 +32,6 @@ impl Built {
     }
 }
 
-/// The clauses of a SELECT, bound and not yet assembled.
-pub(super) struct Parts {
-    pub(super) items: Vec<Item>,
-    pub(super) assign: Vec<Assign>,
-    pub(super) having: Vec<Cond>,
-    /// Conditions over window functions.
-    pub(super) above: Vec<Cond>,
-    pub(super) order: Vec<SortKey>,
-    /// For DISTINCT, the item that each key of ORDER BY is.
-    pub(super) order_items: Vec<usize>,
-}
-
 impl<'a> Binder<'a> {
     /// Binds one SELECT with the ORDER BY and OFFSET around it.
     pub(super) fn bind_spec(
@@ -52,15 +40,9 @@ impl<'a> Binder<'a> {
         query: &'a QueryExpr,
         use_: QueryUse,
     ) -> SqlResult<Built> {
-        if let Some(into) = &spec.into
-            && !self.into.is_some_and(|known| std::ptr::eq(known, into))
-        {
-            return Err(
-                SqlError::with(156, 15, 1, "Incorrect syntax near the keyword 'INTO'.")
-                    .at(errors::line(into)),
-            );
-        }
+        self.refuse_other_into(spec)?;
         self.count_select()?;
+        self.check_recursive(spec, query)?;
         let level = self.push_scope(Self::is_closed(&use_));
         let top = self.bind_top(spec.top.as_ref())?;
         let limits = self.bind_limits(query, top.is_some())?;
@@ -69,13 +51,7 @@ impl<'a> Binder<'a> {
             Some(cond) => self.in_clause(Clause::Where, |b| b.bind_conjuncts(cond))?,
             None => Vec::new(),
         };
-        let keys = self.in_clause(Clause::GroupBy, |b| b.bind_list_of(&spec.group_by))?;
-        for (i, key) in keys.iter().enumerate() {
-            // The query that groups has one column before its keys.
-            require_column(key.label(), "GROUP BY", i + 2)?;
-        }
-        let (keys, sets) = unique_keys(keys, &spec.grouping_sets);
-        self.scope().group_keys = keys.iter().map(|k| k.expr.clone()).collect();
+        let (keys, sets) = self.bind_group_by(spec)?;
         let (mut items, assign) =
             self.in_clause(Clause::Select, |b| b.bind_items(&spec.items, &use_))?;
         self.pass_on(spec, &mut items)?;
@@ -149,6 +125,29 @@ impl<'a> Binder<'a> {
         }
         node = self.limit(node, top, limits, &parts.order)?;
         self.finish_spec(level, node, parts, &use_)
+    }
+
+    /// INTO stands in the first SELECT of a statement only.
+    fn refuse_other_into(&self, spec: &QuerySpec) -> SqlResult<()> {
+        match &spec.into {
+            Some(into) if !self.into.is_some_and(|known| std::ptr::eq(known, into)) => Err(
+                SqlError::with(156, 15, 1, "Incorrect syntax near the keyword 'INTO'.")
+                    .at(errors::line(into)),
+            ),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The keys of GROUP BY, each once, and the grouping sets over them.
+    fn bind_group_by(&mut self, spec: &'a QuerySpec) -> SqlResult<(Vec<Ex>, Vec<Vec<usize>>)> {
+        let keys = self.in_clause(Clause::GroupBy, |b| b.bind_list_of(&spec.group_by))?;
+        for (i, key) in keys.iter().enumerate() {
+            // The query that groups has one column before its keys.
+            require_column(key.label(), "GROUP BY", i + 2)?;
+        }
+        let (keys, sets) = unique_keys(keys, &spec.grouping_sets);
+        self.scope().group_keys = keys.iter().map(|k| k.expr.clone()).collect();
+        Ok((keys, sets))
     }
 
     fn finish_spec(

@@ -9,7 +9,8 @@ use crate::value::{ColumnMeta, DataType};
 use super::collate::{Meeting, settle};
 use super::context::Binder;
 use super::items::Item;
-use super::query::{QueryUse, meta};
+use super::items::meta;
+use super::state::QueryUse;
 use super::typing::{Coercibility, Ex, coerce};
 
 impl<'a> Binder<'a> {
@@ -21,7 +22,8 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Query> {
         let level = self.push_scope(Self::is_closed(&use_));
         let limits = self.bind_limits(query, false)?;
-        let (mut node, columns, base) = self.bind_set(&query.body)?;
+        let (mut node, columns, base) =
+            self.in_recursive_part(None, |b| b.bind_set(&query.body))?;
         let item = |(i, c): (usize, &ColumnMeta)| Item {
             name: c.name.clone(),
             ex: Ex {

@@ -38,6 +38,7 @@ impl<'a> Binder<'a> {
             aliased: alias.is_some(),
             columns: table_columns(table, base),
             hidden: false,
+            bare: false,
             qualified_only: false,
             leaf: Some(leaf),
         })?;
@@ -95,6 +96,7 @@ impl<'a> Binder<'a> {
             aliased: alias.is_some(),
             columns: table_columns(&table, base),
             hidden: false,
+            bare: false,
             qualified_only: false,
             leaf: Some(leaf),
         })?;
@@ -228,6 +230,7 @@ impl<'a> Binder<'a> {
             aliased,
             columns,
             hidden: false,
+            bare: false,
             qualified_only: false,
             leaf: Some(leaf),
         })?;

@@ -2,27 +2,25 @@
 
 use std::sync::Arc;
 
-use crate::ast::{ColumnDef, ConstraintKind, TableConstraint};
+use crate::ast::{ColumnDef, ConstraintKind, TableConstraint, TypeName};
 use crate::catalog::{Catalog, Column, Database, DefaultDef, Home, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::VariableMap;
 use crate::value::{BareLength, DataType};
 
-use super::constraint::{add_one, auto_name, not_created};
+use super::column_def;
+use super::constraint::{add_one, auto_name, has_primary_key};
+use super::errors::not_created;
 use super::index_def::nullable_key;
-use super::rules::{bind_default, bind_row_rules, computed_type};
-use super::{BindContext, resolve_collation, resolve_type};
+use super::rules::{bind_default, bind_row_rules, computed_type, context};
+use super::{resolve_collation, resolve_type};
 
 /// What a new table is called and where it goes.
 #[derive(Clone, Debug)]
 pub struct TableName {
-    /// The schema's id.
     pub schema_id: i32,
-    /// The schema's name.
     pub schema: String,
-    /// The table's name.
     pub name: String,
-    /// The database's name.
     pub database: String,
 }
 
@@ -93,8 +91,32 @@ pub fn table_def_from_ast(
         let column = column.map(|c| c.name.name.as_str());
         add_one(&mut table, constraint, column, taken, home)?;
     }
+    column_def::check_names(&table, database)?;
     validate(&table, database)?;
     Ok(table)
+}
+
+/// Adds a constraint to an existing definition (ALTER TABLE ADD CONSTRAINT).
+///
+/// # Errors
+///
+/// As [`table_def_from_ast`].
+pub fn add_constraint(
+    table: &mut TableDef,
+    constraint: &TableConstraint,
+    column: Option<&str>,
+    home: Home<'_>,
+) -> SqlResult<()> {
+    let taken = table.indexes.iter().any(|i| i.clustered);
+    if matches!(constraint.kind, ConstraintKind::PrimaryKey { .. }) && has_primary_key(table) {
+        let message = format!(
+            "Table '{}' already has a primary key defined on it.",
+            table.name
+        );
+        return Err(not_created(SqlError::with(1779, 16, 0, message)));
+    }
+    add_one(table, constraint, column, taken, home)?;
+    validate(table, home.database)
 }
 
 /// 8111: a column declared NULL cannot be part of the PRIMARY KEY; one that says nothing becomes NOT
@@ -161,6 +183,7 @@ pub fn columns_from_ast(
             ));
         }
         let column = column_from_ast(table, def, database)?;
+        column_def::check(table, def, &column, database)?;
         table.columns.push(column);
     }
     Ok(())
@@ -203,6 +226,7 @@ pub fn column_from_ast(
             ));
         }
     }
+    column_def::check_written(table, def)?;
     let default = def.default.as_ref().map(|(given, expr, text)| DefaultDef {
         id: 0,
         name: given.as_ref().map_or_else(
@@ -222,6 +246,7 @@ pub fn column_from_ast(
         name: name.clone(),
         ty,
         nullable,
+        sysname: def.ty.as_ref().is_some_and(TypeName::is_sysname),
         identity: def.identity,
         default,
         computed,
@@ -254,6 +279,8 @@ fn column_type(
         Some(name) => resolve_collation(name, database.collation)?,
         None => database.collation,
     };
+    // "By default, sysname is NOT NULL", unlike the NVARCHAR(128) that it is otherwise.
+    let sysname = ty.is_sysname();
     let ty = resolve_type(ty, collation, BareLength::One)?;
     if def.collate.is_some() && !ty.is_string() {
         return Err(SqlError::with(
@@ -264,26 +291,8 @@ fn column_type(
              is not text.",
         ));
     }
-    Ok((ty, def.nullable.unwrap_or(def.identity.is_none())))
-}
-
-/// Where expressions of a definition are bound: no variables, no other tables.
-fn context<'a>(
-    catalog: &'a Catalog,
-    variables: &'a VariableMap,
-    database: &'a Database,
-) -> BindContext<'a> {
-    BindContext {
-        catalog,
-        database,
-        default_schema: "dbo",
-        login: "",
-        variables,
-        quoted_identifier: true,
-        temporaries: crate::catalog::TemporaryTables::none(),
-        choices: None,
-        interrupted: &crate::interrupt::never,
-    }
+    let nullable = def.identity.is_none() && !sysname;
+    Ok((ty, def.nullable.unwrap_or(nullable)))
 }
 
 /// Binds every expression of the definition once, so that a wrong one is refused now.

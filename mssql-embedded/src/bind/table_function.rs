@@ -2,13 +2,13 @@
 
 use crate::ast::{Expr, Ident, JsonColumn, ObjectName};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{JsonField, Node, Scalar};
+use crate::plan::{JsonField, Node};
 use crate::refused::{Kind, refusal};
-use crate::value::{BareLength, Collation, ColumnMeta, DataType, Value};
+use crate::value::{BareLength, Collation, ColumnMeta, DataType, Length};
 
 use super::context::Binder;
+use super::items::meta;
 use super::planner::Rel;
-use super::query::meta;
 use super::source::rename;
 use super::typing::coerce;
 use super::{errors, resolve_collation, resolve_type};
@@ -123,31 +123,12 @@ impl<'a> Binder<'a> {
         alias: Option<&Ident>,
         names: &'a [Ident],
     ) -> SqlResult<Rel> {
-        let (text, separator, ordinal) = match args {
-            [text, separator] => (text, separator, false),
-            [text, separator, flag] => {
-                let flag = self.bind_expr(flag)?;
-                match flag.expr {
-                    Scalar::Const(Value::Int(n)) => (text, separator, n == 1),
-                    Scalar::Const(Value::Null) => (text, separator, false),
-                    Scalar::Const(_)
-                    | Scalar::Variable(_)
-                    | Scalar::Slot { .. }
-                    | Scalar::Arith { .. }
-                    | Scalar::Negate(..)
-                    | Scalar::BitNot(..)
-                    | Scalar::Cast { .. }
-                    | Scalar::Call { .. }
-                    | Scalar::Case { .. }
-                    | Scalar::Coalesce(_)
-                    | Scalar::Subquery(_) => {
-                        return Err(SqlError::new(
-                            8748,
-                            "The enable_ordinal argument of STRING_SPLIT only supports constant \
-                             values (not variables or columns).",
-                        ));
-                    }
-                }
+        let (text, separator) = match args {
+            [text, separator] => (text, separator),
+            [_, _, _] => {
+                let what =
+                    "the argument enable_ordinal of STRING_SPLIT, newer than SQL Server 2019";
+                return Err(SqlError::unsupported(what));
             }
             _ => return Err(errors::argument_count("string_split", 2)),
         };
@@ -155,26 +136,20 @@ impl<'a> Binder<'a> {
         let separator = self.bind_expr(separator)?;
         let collation = text.ty.collation().unwrap_or(self.ctx.database.collation);
         let unicode = text.ty.is_unicode() || separator.ty.is_unicode();
-        let ty = match (text.ty.length(), unicode) {
-            (Some(length), true) if text.ty.is_string() => match length {
-                crate::value::Length::Limited(n) => DataType::nvarchar(n.min(4000), collation),
-                max => DataType::NVarChar(max, collation),
-            },
-            (Some(length), false) if text.ty.is_string() => DataType::VarChar(length, collation),
-            _ => DataType::nvarchar(4000, collation),
+        let ty = match text.ty.length().filter(|_| text.ty.is_string()) {
+            Some(Length::Limited(n)) if unicode => DataType::nvarchar(n.min(4000), collation),
+            Some(Length::Max) if unicode => DataType::NVarChar(Length::Max, collation),
+            Some(length) => DataType::VarChar(length, collation),
+            None => DataType::nvarchar(4000, collation),
         };
         let text = coerce(text, &ty)?;
         let separator = coerce(separator, &DataType::nvarchar(4000, collation))?;
         let mut columns = vec![meta("value", &ty, true)];
-        if ordinal {
-            columns.push(meta("ordinal", &DataType::BigInt, false));
-        }
         let exposed = alias.map_or("", |a| a.name.as_str());
         rename(&mut columns, names, exposed)?;
         let node = |base| Node::StringSplit {
             text,
             separator,
-            ordinal,
             base,
         };
         self.add_other(node, columns, exposed, true)

@@ -11,9 +11,8 @@ use super::context::Binder;
 use super::errors;
 use super::names::{Relation, relation};
 use super::planner::Rel;
-use super::through::Modifiable;
+use super::state::Modifiable;
 
-/// A resolved target.
 pub(super) struct BoundTarget<'a> {
     pub(super) target: Target,
     pub(super) table: &'a Arc<TableDef>,
@@ -117,12 +116,14 @@ impl<'a> Binder<'a> {
         target: &DmlTarget,
         by_alias: bool,
     ) -> Option<&'a TableSource> {
-        let is = |alias: &Option<Ident>| match (alias, target) {
-            (Some(alias), DmlTarget::Named(name, _)) => {
+        let is = |alias: &Option<Ident>| {
+            match target {
+            DmlTarget::Named(name, _) => alias.as_ref().is_some_and(|alias| {
                 by_alias
                     && matches!(name.parts.as_slice(), [single] if self.same_name(&single.name, &alias.name))
-            }
-            _ => false,
+            }),
+            DmlTarget::Variable(_) => false,
+        }
         };
         let same = match source {
             TableSource::Join { left, right, .. } => {
@@ -160,7 +161,7 @@ impl<'a> Binder<'a> {
         }
         let id = |name| match relation(&self.ctx, name) {
             Ok(Relation::Object(found)) => Some(found.object.id()),
-            _ => None,
+            Ok(Relation::System(..)) | Err(_) => None,
         };
         id(a).is_some_and(|x| id(b) == Some(x))
     }

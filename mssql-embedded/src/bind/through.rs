@@ -16,33 +16,10 @@ use super::context::Binder;
 use super::items::Item;
 use super::names::{Relation, relation};
 use super::planner::{Leaf, LeafKind, Rel};
-use super::query::QueryUse;
 use super::scope::{Source, SourceColumn};
 use super::source::{check_names, rename};
+use super::state::{Modifiable, Passed, QueryUse};
 use super::typing::{Coercibility, Ex};
-
-/// A source of the innermost level whose rows can be changed.
-pub(super) struct Modifiable<'a> {
-    pub(super) rel: Rel,
-    pub(super) target: Target,
-    pub(super) table: &'a Arc<TableDef>,
-    /// Its position among the sources.
-    pub(super) source: usize,
-    /// The slot of the table's column 0.
-    pub(super) base: usize,
-    /// The slot of the row's locator.
-    pub(super) locator: usize,
-    /// For each column that the source offers, the table's column behind it; `None` for a table itself.
-    pub(super) through: Option<Vec<Option<usize>>>,
-}
-
-/// What a query through which rows are changed passes on.
-pub(super) struct Passed<'a> {
-    target: Target,
-    table: &'a Arc<TableDef>,
-    /// For each of its own outputs, the table's column behind it.
-    columns: Vec<Option<usize>>,
-}
 
 impl<'a> Binder<'a> {
     /// Adds the target of UPDATE or DELETE that no FROM clause names.
@@ -200,6 +177,7 @@ impl<'a> Binder<'a> {
             aliased: true,
             columns,
             hidden: false,
+            bare: false,
             qualified_only: false,
             leaf: Some(leaf),
         })?;

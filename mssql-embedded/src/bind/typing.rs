@@ -10,7 +10,6 @@ use super::errors;
 
 pub(super) use crate::value::Coercibility;
 
-/// A bound expression.
 #[derive(Clone, Debug)]
 pub(super) struct Ex {
     pub(super) expr: Scalar,
@@ -71,7 +70,7 @@ fn fits(from: Option<Length>, to: Option<Length>) -> bool {
     match (from, to) {
         (_, Some(Length::Max)) => true,
         (Some(Length::Limited(a)), Some(Length::Limited(b))) => a <= b,
-        _ => false,
+        (Some(Length::Max) | None, Some(Length::Limited(_))) | (_, None) => false,
     }
 }
 

@@ -5,8 +5,8 @@ use crate::error::{SqlError, SqlResult};
 
 use super::collate::require_settled;
 use super::context::{BindContext, Binder};
-use super::query::QueryUse;
 use super::source::rename;
+use super::state::QueryUse;
 
 /// Checks the query of a view, whose names must be found when it is created, unlike those of a procedure.
 ///

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::{ObjectId, TableDef};
+use super::{ConstraintType, ObjectId, TableDef};
 use crate::ast;
 use crate::value::{Collation, DataType, Value};
 
@@ -11,7 +11,7 @@ use crate::value::{Collation, DataType, Value};
 /// others may change it; so it is copied when it changes, and only the database that changes with it.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// By folded name.
+    /// By name folded with the server's collation.
     pub databases: BTreeMap<String, Arc<Database>>,
     /// Server logins by folded name.
     pub logins: BTreeMap<String, Login>,
@@ -20,14 +20,11 @@ pub struct Catalog {
     pub next_object_id: ObjectId,
 }
 
-/// A server login.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub name: String,
-    /// Its principal id.
     pub id: i32,
     pub password: String,
-    /// Member of sysadmin.
     pub sysadmin: bool,
     /// Where its sessions start.
     pub default_database: String,
@@ -43,29 +40,21 @@ pub struct TokenGrant {
     pub expires_at_ms: i64,
 }
 
-/// One database.
 #[derive(Clone, Debug)]
 pub struct Database {
-    /// database_id.
     pub id: i32,
     pub name: String,
     /// Its collation, which names follow too.
     pub collation: Collation,
-    /// READ_COMMITTED_SNAPSHOT.
     pub read_committed_snapshot: bool,
-    /// ALLOW_SNAPSHOT_ISOLATION.
     pub allow_snapshot_isolation: bool,
-    /// DELAYED_DURABILITY.
     pub delayed_durability: ast::DelayedDurability,
     /// Every change is answered with 3906. Only the controls set it.
     pub read_only: bool,
-    /// compatibility_level.
     pub compatibility_level: u8,
-    /// Schemas by id.
     pub schemas: BTreeMap<i32, Schema>,
     /// Schema ids by folded name.
     pub schema_names: HashMap<String, i32>,
-    /// Objects by id.
     pub objects: BTreeMap<ObjectId, Object>,
     /// Object ids by schema id and folded name. Constraints are named here too.
     pub object_names: HashMap<(i32, String), ObjectId>,
@@ -74,7 +63,7 @@ pub struct Database {
     /// Role membership: (role, member).
     pub members: Vec<(i32, i32)>,
     /// Granted and denied permissions.
-    pub permissions: Vec<Permission>,
+    pub permissions: Vec<PermissionRow>,
     /// The next principal and schema id.
     pub next_principal_id: i32,
     pub next_schema_id: i32,
@@ -83,7 +72,6 @@ pub struct Database {
 /// A namespace of objects. Its owner owns what is in it.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// schema_id.
     pub id: i32,
     pub name: String,
     /// The owning principal.
@@ -93,7 +81,6 @@ pub struct Schema {
 /// An object of sys.objects.
 #[derive(Clone, Debug)]
 pub enum Object {
-    /// A user table.
     Table(Arc<TableDef>),
     Procedure(Arc<ProcedureDef>),
     View(Arc<ViewDef>),
@@ -103,70 +90,24 @@ pub enum Object {
         name: String,
         schema_id: i32,
         table: ObjectId,
-        /// What it constrains.
         kind: ConstraintType,
     },
 }
 
-/// The constraints that are objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConstraintType {
-    /// PRIMARY KEY.
-    PrimaryKey,
-    /// UNIQUE.
-    Unique,
-    /// CHECK.
-    Check,
-    /// DEFAULT.
-    Default,
-    /// FOREIGN KEY.
-    ForeignKey,
-}
-
-impl ConstraintType {
-    /// sys.objects.type: two characters.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::PrimaryKey => "PK",
-            Self::Unique => "UQ",
-            Self::Check => "C ",
-            Self::Default => "D ",
-            Self::ForeignKey => "F ",
-        }
-    }
-
-    /// sys.objects.type_desc.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",
-            Self::Unique => "UNIQUE_CONSTRAINT",
-            Self::Check => "CHECK_CONSTRAINT",
-            Self::Default => "DEFAULT_CONSTRAINT",
-            Self::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
-        }
-    }
-}
-
-/// A stored procedure.
 #[derive(Debug)]
 pub struct ProcedureDef {
-    /// Its object id.
     pub id: ObjectId,
     pub schema_id: i32,
-    /// The schema's name.
     pub schema: String,
     pub name: String,
     /// Raised by every ALTER.
     pub version: u64,
-    /// Parameters.
     pub params: Vec<Param>,
     pub body: Arc<Vec<ast::Stmt>>,
     /// The whole definition, for sys.sql_modules.
     pub text: String,
     /// QUOTED_IDENTIFIER when it was created.
     pub quoted_identifier: bool,
-    /// ANSI_NULLS when it was created.
-    pub ansi_nulls: bool,
     /// Unix milliseconds of creation.
     pub created_ms: i64,
     /// Unix milliseconds of the last change.
@@ -180,14 +121,12 @@ pub struct Param {
     pub name: String,
     pub ty: DataType,
     pub default: Option<Value>,
-    /// OUTPUT.
     pub output: bool,
 }
 
 /// A view: its query is bound anew wherever the view is named.
 #[derive(Debug)]
 pub struct ViewDef {
-    /// Its object id.
     pub id: ObjectId,
     pub schema_id: i32,
     pub name: String,
@@ -211,7 +150,6 @@ pub struct Principal {
     pub role: bool,
     /// The login behind a user.
     pub login: Option<String>,
-    /// DEFAULT_SCHEMA.
     pub default_schema: Option<String>,
     /// The owner of a role.
     pub owner: i32,
@@ -259,13 +197,10 @@ impl PermissionState {
 
 /// One row of sys.database_permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permission {
+pub struct PermissionRow {
     pub on: SecurableId,
-    /// Whom.
     pub grantee: i32,
-    /// By whom.
     pub grantor: i32,
-    /// 'EXECUTE', 'SELECT', …
-    pub permission: String,
+    pub permission: ast::Permission,
     pub state: PermissionState,
 }

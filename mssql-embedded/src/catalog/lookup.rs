@@ -1,6 +1,8 @@
 //! Finding things in a database by name.
 
-use super::{Database, Object, ObjectId, Principal, Schema};
+use std::sync::Arc;
+
+use super::{Database, Object, ObjectId, Principal, ProcedureDef, Schema, TableDef, ViewDef};
 
 impl Database {
     /// A name as the catalogue keys it: folded when the database's collation ignores case.
@@ -17,12 +19,10 @@ impl Database {
         self.compatibility_level >= 130
     }
 
-    /// A schema by name.
     pub fn find_schema(&self, name: &str) -> Option<&Schema> {
         self.schemas.get(self.schema_names.get(&self.fold(name))?)
     }
 
-    /// An object by schema and name.
     pub fn find_object(&self, schema: &str, name: &str) -> Option<&Object> {
         let schema = self.find_schema(schema)?.id;
         self.objects
@@ -67,6 +67,37 @@ impl Database {
 }
 
 impl Object {
+    /// The table, if it is one. Who wants one kind of object asks this and its siblings, so that a new kind is
+    /// decided on here.
+    pub fn as_table(&self) -> Option<&Arc<TableDef>> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::Procedure(_) | Self::View(_) | Self::Constraint { .. } => None,
+        }
+    }
+
+    pub fn as_view(&self) -> Option<&Arc<ViewDef>> {
+        match self {
+            Self::View(view) => Some(view),
+            Self::Table(_) | Self::Procedure(_) | Self::Constraint { .. } => None,
+        }
+    }
+
+    pub fn as_procedure(&self) -> Option<&Arc<ProcedureDef>> {
+        match self {
+            Self::Procedure(procedure) => Some(procedure),
+            Self::Table(_) | Self::View(_) | Self::Constraint { .. } => None,
+        }
+    }
+
+    /// Whether FROM may name it.
+    pub fn is_relation(&self) -> bool {
+        match self {
+            Self::Table(_) | Self::View(_) => true,
+            Self::Procedure(_) | Self::Constraint { .. } => false,
+        }
+    }
+
     pub fn id(&self) -> ObjectId {
         match self {
             Self::Table(t) => t.id,

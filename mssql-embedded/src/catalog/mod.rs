@@ -7,11 +7,13 @@ pub mod permission;
 mod resolve;
 mod table;
 mod temporary;
+mod visibility;
 
 pub use database::*;
 pub use resolve::{Found, Home, Names, database_user, dotted, invalid_object, server_fold};
 pub use table::*;
 pub use temporary::{TEMPDB, TemporaryTables, is_temporary};
+pub use visibility::Viewer;
 
 /// The identifier of an object, unique in the whole engine.
 pub type ObjectId = i32;

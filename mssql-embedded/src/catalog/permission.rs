@@ -1,37 +1,7 @@
 //! Who may do what, by ownership, role and grant.
 
-use super::{Database, Object, Permission, PermissionState, SecurableId};
-
-/// The permissions that the engine checks, with their codes in sys.database_permissions; others are refused, since
-/// granting them would promise something nobody keeps.
-const CODES: &[(&str, &str)] = &[
-    ("EXECUTE", "EX  "),
-    ("SELECT", "SL  "),
-    ("INSERT", "IN  "),
-    ("UPDATE", "UP  "),
-    ("DELETE", "DL  "),
-    ("CONTROL", "CL  "),
-    ("ALTER", "AL  "),
-    ("VIEW DEFINITION", "VW  "),
-    ("REFERENCES", "RF  "),
-    ("CREATE TABLE", "CRTB"),
-    ("CREATE PROCEDURE", "CRPR"),
-    ("CREATE SCHEMA", "CRSM"),
-    ("CREATE VIEW", "CRVW"),
-    ("CREATE ROLE", "CRRL"),
-    ("CONNECT", "CO  "),
-    ("ALTER ANY SCHEMA", "ALSM"),
-    ("ALTER ANY ROLE", "ALRL"),
-    ("ALTER ANY USER", "ALUS"),
-    ("TAKE OWNERSHIP", "TO  "),
-    ("VIEW DATABASE STATE", "VWDS"),
-];
-
-/// The four-letter code of a permission; `None` for one that the engine does not check.
-pub fn code(permission: &str) -> Option<&'static str> {
-    let found = CODES.iter().find(|(name, _)| *name == permission)?;
-    Some(found.1)
-}
+use super::{Database, Object, PermissionRow, PermissionState, SecurableId};
+use crate::ast::Permission;
 
 /// Ids of fixed roles.
 const DB_OWNER: i32 = 16384;
@@ -41,13 +11,13 @@ const DB_DATAREADER: i32 = 16390;
 const DB_DATAWRITER: i32 = 16391;
 
 /// What db_ddladmin may do ("Database-level roles"), as far as the engine checks it.
-const DDL_ADMIN: &[&str] = &[
-    "ALTER ANY SCHEMA",
-    "CREATE PROCEDURE",
-    "CREATE SCHEMA",
-    "CREATE TABLE",
-    "CREATE VIEW",
-    "REFERENCES",
+const DDL_ADMIN: &[Permission] = &[
+    Permission::AlterAnySchema,
+    Permission::CreateProcedure,
+    Permission::CreateSchema,
+    Permission::CreateTable,
+    Permission::CreateView,
+    Permission::References,
 ];
 
 /// Whether a user owns the database, in effect.
@@ -63,13 +33,9 @@ pub fn may_administer(database: &Database, user: i32, sysadmin: bool) -> bool {
 /// What is defined, and in which schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// CREATE SCHEMA.
     CreateSchema,
-    /// ALTER AUTHORIZATION.
     AlterAuthorization,
-    /// CREATE TABLE.
     CreateTable(i32),
-    /// CREATE PROCEDURE.
     CreateProcedure(i32),
     /// CREATE VIEW and ALTER VIEW.
     CreateView(i32),
@@ -77,12 +43,11 @@ pub enum Definition {
     Alter(i32),
     /// DROP of what is in a schema.
     Drop(i32),
-    /// DROP SCHEMA.
     DropSchema(i32),
 }
 
 impl Definition {
-    /// Its name in messages, which is that of its permission if it has one.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::CreateSchema => "CREATE SCHEMA",
@@ -104,7 +69,7 @@ pub fn may_define(database: &Database, user: i32, sysadmin: bool, what: Definiti
     if is_owner(database, user, sysadmin) || roles.contains(&DB_DDLADMIN) {
         return true;
     }
-    let granted = |permission: &str, on: SecurableId| {
+    let granted = |permission: Permission, on: SecurableId| {
         database.permissions.iter().any(|p| {
             p.state == PermissionState::Grant
                 && p.on == on
@@ -114,17 +79,19 @@ pub fn may_define(database: &Database, user: i32, sysadmin: bool, what: Definiti
     };
     let in_schema = |id: i32| {
         roles.contains(&database.schema_owner(id))
-            || granted("ALTER", SecurableId::Schema(id))
-            || granted("CONTROL", SecurableId::Schema(id))
+            || granted(Permission::Alter, SecurableId::Schema(id))
+            || granted(Permission::Control, SecurableId::Schema(id))
     };
-    let statement =
-        || granted(what.name(), SecurableId::Database) || granted("CONTROL", SecurableId::Database);
+    let control = || granted(Permission::Control, SecurableId::Database);
+    let statement = |permission| granted(permission, SecurableId::Database) || control();
     match what {
-        Definition::CreateSchema => statement(),
-        Definition::AlterAuthorization => granted("CONTROL", SecurableId::Database),
-        Definition::CreateTable(schema)
-        | Definition::CreateProcedure(schema)
-        | Definition::CreateView(schema) => in_schema(schema) && statement(),
+        Definition::CreateSchema => statement(Permission::CreateSchema),
+        Definition::AlterAuthorization => control(),
+        Definition::CreateTable(schema) => in_schema(schema) && statement(Permission::CreateTable),
+        Definition::CreateProcedure(schema) => {
+            in_schema(schema) && statement(Permission::CreateProcedure)
+        }
+        Definition::CreateView(schema) => in_schema(schema) && statement(Permission::CreateView),
         Definition::Alter(schema) | Definition::Drop(schema) | Definition::DropSchema(schema) => {
             in_schema(schema)
         }
@@ -133,7 +100,7 @@ pub fn may_define(database: &Database, user: i32, sysadmin: bool, what: Definiti
 
 /// Whether a user has a permission on an object: DENY wins, then owners, roles and grants on the
 /// object, its schema and the database.
-pub fn has(database: &Database, user: i32, object: &Object, permission: &str) -> bool {
+pub fn has(database: &Database, user: i32, object: &Object, permission: Permission) -> bool {
     let (id, schema) = (object.id(), object.schema_id());
     let owner = database.schema_owner(schema);
     has_on(database, user, Some(owner), permission, |on| match on {
@@ -145,7 +112,7 @@ pub fn has(database: &Database, user: i32, object: &Object, permission: &str) ->
 }
 
 /// The same for a schema.
-pub fn has_on_schema(database: &Database, user: i32, schema: i32, permission: &str) -> bool {
+pub fn has_on_schema(database: &Database, user: i32, schema: i32, permission: Permission) -> bool {
     let owner = database.schema_owner(schema);
     has_on(database, user, Some(owner), permission, |on| match on {
         SecurableId::Database => true,
@@ -155,7 +122,7 @@ pub fn has_on_schema(database: &Database, user: i32, schema: i32, permission: &s
 }
 
 /// The same for the database as a whole.
-pub fn has_on_database(database: &Database, user: i32, permission: &str) -> bool {
+pub fn has_on_database(database: &Database, user: i32, permission: Permission) -> bool {
     has_on(database, user, None, permission, |on| {
         on == SecurableId::Database
     })
@@ -165,7 +132,7 @@ fn has_on(
     database: &Database,
     user: i32,
     owner: Option<i32>,
-    permission: &str,
+    permission: Permission,
     concerns: impl Fn(SecurableId) -> bool,
 ) -> bool {
     let roles = database.memberships(user);
@@ -173,9 +140,9 @@ fn has_on(
     if is_owner(database, user, false) || owns {
         return true;
     }
-    let covers = |p: &Permission| {
+    let covers = |p: &PermissionRow| {
         roles.contains(&p.grantee)
-            && (p.permission == permission || p.permission == "CONTROL")
+            && (p.permission == permission || p.permission == Permission::Control)
             && concerns(p.on)
     };
     if database
@@ -185,8 +152,13 @@ fn has_on(
     {
         return false;
     }
-    if permission == "SELECT" && roles.contains(&DB_DATAREADER)
-        || matches!(permission, "INSERT" | "UPDATE" | "DELETE") && roles.contains(&DB_DATAWRITER)
+    let reads = permission == Permission::Select;
+    let writes = matches!(
+        permission,
+        Permission::Insert | Permission::Update | Permission::Delete
+    );
+    if reads && roles.contains(&DB_DATAREADER)
+        || writes && roles.contains(&DB_DATAWRITER)
         || DDL_ADMIN.contains(&permission) && roles.contains(&DB_DDLADMIN)
     {
         return true;

@@ -13,7 +13,6 @@ use super::{
 /// Where names are looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
-    /// All databases.
     pub catalog: &'a Catalog,
     /// The current database.
     pub database: &'a Database,
@@ -180,7 +179,6 @@ impl<'a> Names<'a> {
 }
 
 impl Catalog {
-    /// A database by name.
     pub fn database(&self, name: &str) -> Option<&Database> {
         let found = self.databases.get(name);
         let found = found.or_else(|| self.databases.get(&server_fold(name)));

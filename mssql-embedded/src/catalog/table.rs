@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use super::{ConstraintType, ObjectId};
+use super::ObjectId;
 use crate::ast;
 use crate::value::DataType;
 
-/// A table's definition.
 #[derive(Clone, Debug)]
 pub struct TableDef {
     /// Its object id, which is also the key of its storage.
     pub id: ObjectId,
-    /// The schema it is in.
     pub schema_id: i32,
     /// The schema's name, for messages.
     pub schema: String,
@@ -21,14 +19,12 @@ pub struct TableDef {
     pub database: String,
     /// Raised by every change.
     pub version: u64,
-    /// Columns in order.
+    /// In the order of `SELECT *`; a position is valid for one version of the definition.
     pub columns: Vec<Column>,
     /// Indexes; a clustered one, if any, comes first. Without one the table is a heap whose rows are
     /// kept by row id.
     pub indexes: Vec<IndexDef>,
-    /// CHECK constraints.
     pub checks: Vec<CheckDef>,
-    /// FOREIGN KEY constraints.
     pub foreign_keys: Vec<ForeignKeyDef>,
     /// The tables with a foreign key to this one.
     pub referenced_by: Vec<ObjectId>,
@@ -49,15 +45,15 @@ pub struct Column {
     pub ty: DataType,
     /// Whether it takes NULL.
     pub nullable: bool,
+    /// It was declared as SYSNAME, which sys.columns tells from NVARCHAR(128).
+    pub sysname: bool,
     /// Seed and increment.
     pub identity: Option<(i64, i64)>,
-    /// DEFAULT.
     pub default: Option<DefaultDef>,
     /// Computed column: its expression and text; always stored (computed at every write).
     pub computed: Option<(Arc<ast::Expr>, String, bool)>,
 }
 
-/// A DEFAULT constraint.
 #[derive(Clone, Debug)]
 pub struct DefaultDef {
     /// The constraint's id.
@@ -65,7 +61,6 @@ pub struct DefaultDef {
     pub name: String,
     /// Whether the server chose the name.
     pub system_named: bool,
-    /// The expression.
     pub expr: Arc<ast::Expr>,
     /// Its text as sys.default_constraints shows it.
     pub text: String,
@@ -89,9 +84,7 @@ pub struct IndexDef {
     pub include: Vec<usize>,
     /// Filter: condition and text.
     pub filter: Option<(Arc<ast::Condition>, String)>,
-    /// IGNORE_DUP_KEY.
     pub ignore_dup_key: bool,
-    /// ALLOW_PAGE_LOCKS.
     pub allow_page_locks: bool,
 }
 
@@ -136,7 +129,6 @@ impl KeyConstraint {
     }
 }
 
-/// A CHECK constraint.
 #[derive(Clone, Debug)]
 pub struct CheckDef {
     /// The constraint's id.
@@ -164,6 +156,39 @@ pub struct ForeignKeyDef {
     pub table: ObjectId,
     /// The ids of that table's columns.
     pub referenced: Vec<i32>,
-    /// ON DELETE CASCADE.
     pub cascade_delete: bool,
+}
+
+/// The constraints that are objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstraintType {
+    PrimaryKey,
+    Unique,
+    Check,
+    Default,
+    ForeignKey,
+}
+
+impl ConstraintType {
+    /// sys.objects.type: two characters.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "PK",
+            Self::Unique => "UQ",
+            Self::Check => "C ",
+            Self::Default => "D ",
+            Self::ForeignKey => "F ",
+        }
+    }
+
+    /// sys.objects.type_desc.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",
+            Self::Unique => "UNIQUE_CONSTRAINT",
+            Self::Check => "CHECK_CONSTRAINT",
+            Self::Default => "DEFAULT_CONSTRAINT",
+            Self::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
+        }
+    }
 }

@@ -38,7 +38,7 @@ static NONE: TemporaryTables = TemporaryTables {
 };
 
 impl TemporaryTables {
-    /// No tables.
+    /// For what is bound outside a session.
     pub fn none() -> &'static Self {
         &NONE
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Latch;
+use crate::activity::SessionSettings;
 use crate::adversary::Choices;
-use crate::ast::{IsolationLevel, ObjectName};
+use crate::ast::{IsolationLevel, ObjectName, Switch};
 use crate::catalog::{
     Catalog, Database, Object, ObjectId, TEMPDB, TableDef, TemporaryTables, is_temporary,
 };
@@ -28,41 +29,25 @@ const NAMES_KEPT: usize = 256;
 /// SET options.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// NOCOUNT.
     pub nocount: bool,
     /// NOEXEC: statements are compiled and not executed, until it is switched off.
     pub noexec: bool,
-    /// XACT_ABORT.
     pub xact_abort: bool,
-    /// QUOTED_IDENTIFIER.
     pub quoted_identifier: bool,
-    /// ANSI_NULLS.
-    pub ansi_nulls: bool,
-    /// ANSI_WARNINGS.
-    pub ansi_warnings: bool,
-    /// ANSI_PADDING.
-    pub ansi_padding: bool,
-    /// ARITHABORT.
-    pub arithabort: bool,
-    /// CONCAT_NULL_YIELDS_NULL.
-    pub concat_null_yields_null: bool,
-    /// IMPLICIT_TRANSACTIONS.
     pub implicit_transactions: bool,
     /// LOCK_TIMEOUT in milliseconds; without one a session waits for ever.
     pub lock_timeout_ms: Option<u64>,
-    /// DEADLOCK_PRIORITY.
+    /// -10 to 10; of a cycle the lowest is the victim.
     pub deadlock_priority: i32,
-    /// TRANSACTION ISOLATION LEVEL.
     pub isolation: IsolationLevel,
     /// The table with IDENTITY_INSERT ON.
     pub identity_insert: Option<ObjectId>,
-    /// DATEFIRST.
+    /// 1 (Monday) to 7 (Sunday).
     pub datefirst: u8,
     /// ROWCOUNT: how many rows a statement returns or changes at most.
     pub rowcount_limit: Option<NonZeroU64>,
     /// TEXTSIZE, as @@TEXTSIZE shows it: nothing is ever cut.
     pub textsize: i64,
-    /// LANGUAGE.
     pub language: String,
 }
 
@@ -73,11 +58,6 @@ impl Default for Settings {
             noexec: false,
             xact_abort: false,
             quoted_identifier: true,
-            ansi_nulls: true,
-            ansi_warnings: true,
-            ansi_padding: true,
-            arithabort: true,
-            concat_null_yields_null: true,
             implicit_transactions: false,
             lock_timeout_ms: None,
             deadlock_priority: 0,
@@ -92,35 +72,58 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// @@OPTIONS.
+    /// @@OPTIONS. ANSI_WARNINGS (8), ANSI_PADDING (16), ANSI_NULLS (32), ARITHABORT (64), ANSI_NULL_DFLT_ON (1024) and
+    /// CONCAT_NULL_YIELDS_NULL (4096) are always on.
     pub fn option_bits(&self) -> i64 {
         let bits = [
             (self.implicit_transactions, 2),
-            (self.ansi_warnings, 8),
-            (self.ansi_padding, 16),
-            (self.ansi_nulls, 32),
-            (self.arithabort, 64),
             (self.quoted_identifier, 256),
             (self.nocount, 512),
-            (true, 1024),
-            (self.concat_null_yields_null, 4096),
             (self.xact_abort, 16384),
         ];
-        bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
+        let always = 8 + 16 + 32 + 64 + 1024 + 4096;
+        let set = bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit);
+        always + set.sum::<i64>()
     }
 
-    /// An option by the name that SESSIONPROPERTY gives it.
-    pub fn option(&self, name: &str) -> Option<bool> {
-        Some(match name {
-            "ANSI_NULLS" => self.ansi_nulls,
-            "ANSI_PADDING" => self.ansi_padding,
-            "ANSI_WARNINGS" => self.ansi_warnings,
-            "ARITHABORT" => self.arithabort,
-            "CONCAT_NULL_YIELDS_NULL" => self.concat_null_yields_null,
-            "NUMERIC_ROUNDABORT" => false,
-            "QUOTED_IDENTIFIER" => self.quoted_identifier,
-            _ => return None,
-        })
+    /// An option as SESSIONPROPERTY shows it; `None` for those that it does not know.
+    pub fn option(&self, switch: Switch) -> Option<bool> {
+        match switch {
+            Switch::AnsiNulls
+            | Switch::AnsiPadding
+            | Switch::AnsiWarnings
+            | Switch::ArithAbort
+            | Switch::ConcatNullYieldsNull => Some(true),
+            Switch::NumericRoundAbort => Some(false),
+            Switch::QuotedIdentifier => Some(self.quoted_identifier),
+            Switch::NoCount
+            | Switch::NoExec
+            | Switch::XactAbort
+            | Switch::ImplicitTransactions
+            | Switch::AnsiNullDfltOn
+            | Switch::AnsiNullDfltOff
+            | Switch::ArithIgnore
+            | Switch::CursorCloseOnCommit
+            | Switch::ParseOnly
+            | Switch::FmtOnly
+            | Switch::AnsiDefaults => None,
+        }
+    }
+
+    /// What sys.dm_exec_sessions shows of them.
+    pub fn shown(&self) -> SessionSettings {
+        let lock_timeout = self.lock_timeout_ms;
+        SessionSettings {
+            transaction_isolation_level: match self.isolation {
+                IsolationLevel::ReadUncommitted => 1,
+                IsolationLevel::ReadCommitted => 2,
+                IsolationLevel::RepeatableRead => 3,
+                IsolationLevel::Serializable => 4,
+                IsolationLevel::Snapshot => 5,
+            },
+            lock_timeout: lock_timeout.map_or(-1, |ms| i32::try_from(ms).unwrap_or(i32::MAX)),
+            deadlock_priority: self.deadlock_priority,
+        }
     }
 
     /// How long a lock request may wait.
@@ -141,7 +144,6 @@ pub struct ActingAs {
 /// What the session is, apart from its connection.
 pub struct Core {
     pub engine: Arc<Engine>,
-    /// @@SPID.
     pub spid: u16,
     pub login: String,
     /// Whether the login is a sysadmin.
@@ -152,9 +154,7 @@ pub struct Core {
     pub impersonated: Vec<ActingAs>,
     /// The current database, folded.
     pub database: String,
-    /// APP_NAME().
     pub app_name: String,
-    /// HOST_NAME().
     pub host_name: String,
     /// SET options.
     pub settings: Settings,
@@ -162,20 +162,20 @@ pub struct Core {
     pub memory: Arc<Memory>,
     /// The open transaction: the user's, or that of the running statement.
     pub txn: Option<Txn>,
-    /// @@TRANCOUNT.
+    /// Nested BEGIN TRAN; only the outermost COMMIT commits.
     pub trancount: u32,
     /// Whether the transaction can only be rolled back: XACT_STATE() = -1.
     pub doomed: bool,
-    /// SAVE TRAN marks.
     pub savepoints: Vec<(String, Mark)>,
     /// The name given to the outermost BEGIN TRAN.
     pub transaction_name: Option<String>,
-    /// @@ROWCOUNT.
     pub rowcount: i64,
-    /// @@ERROR.
     pub error: i32,
-    /// @@IDENTITY.
     pub identity: Value,
+    /// SCOPE_IDENTITY() of the session's own batches, which are one scope.
+    pub scope_identity: Value,
+    /// Whether the open transaction began under SNAPSHOT, which it must have to read so.
+    pub began_in_snapshot: bool,
     /// The errors that the CATCH blocks being run have caught, innermost last.
     pub caught: Vec<SqlError>,
     /// How many procedures are active: @@NESTLEVEL.
@@ -192,7 +192,6 @@ pub struct Core {
     pub choices: Option<Choices>,
     /// How many statements it has begun, with an adversary.
     pub statements: u64,
-    /// Its temporary tables.
     pub temporaries: TemporaryTables,
     /// What was prepared, by handle.
     pub prepared: HashMap<i32, (Prepared, Charge)>,
@@ -206,7 +205,6 @@ pub struct Core {
 pub enum Prepared {
     /// A text and its parameter list.
     Text(String, String),
-    /// A procedure.
     Call(ObjectName),
 }
 
@@ -243,6 +241,20 @@ impl Core {
             self.called.insert(text.to_owned(), Arc::clone(&name));
         }
         Ok(name)
+    }
+
+    /// Takes over settings, and lets others see them.
+    pub fn restore(&mut self, settings: Settings) {
+        let changed = settings.shown() != self.settings.shown();
+        self.settings = settings;
+        if changed {
+            self.show_settings();
+        }
+    }
+
+    /// Lets others see the settings as they are now.
+    pub fn show_settings(&self) {
+        self.engine.activity.set(self.spid, self.settings.shown());
     }
 
     /// The owner of this session's locks.
@@ -348,7 +360,6 @@ impl Core {
         engine.latch().locks.end_session(self.lock_owner());
     }
 
-    /// XACT_STATE().
     pub fn xact_state(&self) -> i64 {
         match (self.trancount, self.doomed) {
             (0, _) => 0,

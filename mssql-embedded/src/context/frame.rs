@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::memory::{Charge, heap_bytes};
-use crate::plan::VariableMap;
+use crate::plan::{Module, Origin, VariableMap};
 use crate::storage::LocalTable;
 use crate::value::Value;
 
@@ -16,14 +16,9 @@ pub struct Frame {
     pub values: Vec<Value>,
     /// Contents of table variables, by slot.
     pub tables: Vec<LocalTable>,
-    /// SCOPE_IDENTITY().
     pub scope_identity: Value,
-    /// @@PROCID, 0 in a batch.
-    pub procedure: i32,
-    /// The procedure's schema-qualified name for messages, empty in a batch.
-    pub procedure_name: String,
-    /// The procedure's schema, where names without a schema are looked up first.
-    pub schema: Option<Arc<str>>,
+    /// What it runs.
+    pub origin: Origin,
     /// The owner of the procedure, when permissions are checked against an ownership chain.
     pub chain_owner: Option<i32>,
     /// The database user that permissions are checked for.
@@ -40,6 +35,27 @@ pub struct Frame {
 const COUNTED_BYTES: usize = 4096;
 
 impl Frame {
+    /// A frame for one run of a module.
+    pub fn of(module: &Module, depth: u32, user: i32) -> Self {
+        Self {
+            variables: Arc::clone(&module.variables),
+            values: vec![Value::Null; module.variables.scalars().len()],
+            tables: module
+                .variables
+                .tables()
+                .iter()
+                .map(|t| LocalTable::new(&t.table))
+                .collect(),
+            scope_identity: Value::Null,
+            origin: module.origin.clone(),
+            chain_owner: None,
+            user,
+            depth,
+            try_depth: 0,
+            memory: None,
+        }
+    }
+
     /// What the variables hold in memory, as far as it is worth counting.
     pub fn held_bytes(&self) -> usize {
         let values = self.values.iter().map(heap_bytes);

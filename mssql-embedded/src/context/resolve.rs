@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Core, Frame};
 use crate::ast::ObjectName;
 use crate::catalog::{
-    Catalog, Database, Found, Names, Object, ObjectId, TableDef, database_user, dotted,
-    invalid_object, is_temporary,
+    Catalog, Database, Names, Object, ObjectId, TableDef, database_user, dotted, invalid_object,
+    is_temporary,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
@@ -14,8 +14,8 @@ use crate::storage::State;
 /// Where a name without schema is looked up first: in a procedure its own schema, elsewhere the default
 /// schema of the user.
 pub fn default_schema<'d>(database: &'d Database, frame: &'d Frame) -> &'d str {
-    match &frame.schema {
-        Some(schema) => schema,
+    match frame.origin.of_procedure() {
+        Some(procedure) => &procedure.schema,
         None => database.default_schema(frame.user),
     }
 }
@@ -76,7 +76,22 @@ pub fn user_in(catalog: &Catalog, key: &str, core: &Core, frame: &Frame) -> SqlR
         true => database_user(database, &core.login, core.sysadmin),
         false => None,
     };
-    user.ok_or_else(|| no_access(&core.login, &database.name))
+    let login = || acting_login(catalog, core, frame.user);
+    user.ok_or_else(|| no_access(&login(), &database.name))
+}
+
+/// The login that a session acts as: its own, or, under EXECUTE AS USER, that of the user. A user without a login goes
+/// by a SID of authority 9, whose numbers SQL Server draws at random.
+pub fn acting_login(catalog: &Catalog, core: &Core, user: i32) -> String {
+    let database = catalog.databases.get(&core.database);
+    let principal = database.and_then(|d| d.principals.get(&user));
+    match (core.impersonated.is_empty(), database, principal) {
+        (false, Some(database), Some(principal)) => match &principal.login {
+            Some(login) => login.clone(),
+            None => format!("S-1-9-3-{}-{user}-0-0", database.id),
+        },
+        (true, _, _) | (false, None, _) | (false, _, None) => core.login.clone(),
+    }
 }
 
 /// 911.
@@ -108,19 +123,17 @@ pub fn resolve_table(
     frame: &Frame,
     name: &ObjectName,
 ) -> SqlResult<Arc<TableDef>> {
-    match names(&latch.catalog, core, frame)?.object(name)? {
-        Some(Found {
-            object: Object::Table(table),
-            ..
-        }) => Ok(Arc::clone(table)),
-        _ => Err(invalid_object(name)),
-    }
+    let found = names(&latch.catalog, core, frame)?.object(name)?;
+    let table = found.and_then(|found| found.object.as_table());
+    table.cloned().ok_or_else(|| invalid_object(name))
 }
 
 /// `database.schema.table` of a table.
 pub fn table_name(latch: &State, core: &Core, id: ObjectId) -> String {
-    match latch.catalog.object(&core.database, id).map(|f| f.object) {
-        Some(Object::Table(t)) => format!("{}.{}.{}", t.database, t.schema, t.name),
-        _ => String::new(),
-    }
+    let found = latch.catalog.object(&core.database, id);
+    found
+        .and_then(|found| found.object.as_table())
+        .map_or_else(String::new, |t| {
+            format!("{}.{}.{}", t.database, t.schema, t.name)
+        })
 }

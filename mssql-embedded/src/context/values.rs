@@ -7,7 +7,7 @@ use crate::dictionary::SERVER_NAME;
 use crate::func::SessionValue;
 use crate::value::Value;
 
-use super::{Core, Frame};
+use super::{Core, Frame, acting_login};
 
 /// @@VERSION. The numbers are those of SQL Server 2019, whose behaviour is followed.
 pub const VERSION: &str = concat!(
@@ -16,7 +16,6 @@ pub const VERSION: &str = concat!(
     ", an engine for tests; not a product of Microsoft)"
 );
 
-/// A value of the session.
 pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &Latch<'_>) -> Value {
     let database = latch.catalog.databases.get(&core.database);
     let text = |s: &str| Value::text(s);
@@ -36,7 +35,11 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
             let info = core.context_info.as_ref();
             info.map_or(Value::Null, |bytes| Value::Bytes(Arc::clone(bytes)))
         }
-        SessionValue::ProcId => int(i64::from(frame.procedure)),
+        // 0 is SQL Server's own answer outside of procedures.
+        SessionValue::ProcId => {
+            let id = frame.origin.of_procedure().and_then(|p| p.id);
+            int(i64::from(id.unwrap_or(0)))
+        }
         SessionValue::LockTimeout => {
             let timeout = core.settings.lock_timeout_ms;
             int(timeout.map_or(-1, |ms| i64::try_from(ms).unwrap_or(i64::MAX)))
@@ -51,7 +54,8 @@ pub fn session_value(value: SessionValue, core: &Core, frame: &Frame, latch: &La
         SessionValue::UserName => database
             .and_then(|d| d.principals.get(&frame.user))
             .map_or(Value::Null, |p| text(&p.name)),
-        SessionValue::LoginName | SessionValue::OriginalLogin => text(&core.login),
+        SessionValue::LoginName => text(&acting_login(&latch.catalog, core, frame.user)),
+        SessionValue::OriginalLogin => text(&core.login),
         SessionValue::AppName => text(&core.app_name),
         SessionValue::HostName => text(&core.host_name),
         SessionValue::TransactionId => core.txn.as_ref().map_or(int(0), |t| int(t.id as i64)),

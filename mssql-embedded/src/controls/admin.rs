@@ -30,7 +30,7 @@ impl Controls {
         let request = LoginRequest {
             user: "sa".to_owned(),
             password,
-            database: database.to_owned(),
+            database: Some(database.to_owned()),
             app_name: "controls".to_owned(),
             ..LoginRequest::default()
         };
@@ -86,7 +86,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Sets the compatibility level, 100 to 160.
+    /// Sets the compatibility level, 100 to 150.
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ impl fmt::Debug for Controls {
 }
 
 impl Controls {
-    /// The controls of an engine.
+    /// Any number of handles act on the same engine.
     pub fn new(engine: &Arc<Engine>) -> Self {
         Self {
             engine: Arc::clone(engine),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Source;
 use crate::activity::Activity;
-use crate::ast::ObjectName;
-use crate::catalog::{Catalog, Database, Object};
+use crate::ast::{ObjectName, Switch};
+use crate::catalog::{Catalog, Database, Found};
 use crate::lock::{LockManager, LockOwner};
 use crate::storage::Store;
 
@@ -52,7 +52,7 @@ impl Source for Elsewhere<'_> {
         self.session.elapsed()
     }
 
-    fn resolve(&self, name: &ObjectName) -> Option<&Object> {
+    fn resolve(&self, name: &ObjectName) -> Option<Found<'_>> {
         self.session.resolve(name)
     }
 
@@ -60,7 +60,7 @@ impl Source for Elsewhere<'_> {
         self.session.lock_owner()
     }
 
-    fn login(&self) -> &str {
+    fn login(&self) -> String {
         self.session.login()
     }
 
@@ -72,7 +72,7 @@ impl Source for Elsewhere<'_> {
         self.user
     }
 
-    fn set_option(&self, name: &str) -> Option<bool> {
-        self.session.set_option(name)
+    fn set_option(&self, switch: Switch) -> Option<bool> {
+        self.session.set_option(switch)
     }
 }

@@ -11,7 +11,6 @@ pub trait Kind {
 
 /// The Rust values that a type takes.
 pub trait Holds<T>: Kind {
-    /// The T-SQL value.
     fn value(value: T) -> Value;
 }
 
@@ -46,31 +45,21 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// INT.
     Int(_) = DataType::Int, from i32 => |n| Value::Int(n.into());
-    /// BIGINT.
     BigInt(_) = DataType::BigInt, from i64 => Value::Int;
-    /// SMALLINT.
     SmallInt(_) = DataType::SmallInt, from i16 => |n| Value::Int(n.into());
-    /// TINYINT.
     TinyInt(_) = DataType::TinyInt, from u8 => |n| Value::Int(n.into());
-    /// BIT.
     Bit(_) = DataType::Bit, from bool => Value::Bit;
     /// INT with 1 and 0 for yes and no, as property functions answer.
     Flag(_) = DataType::Int, from bool => |b| Value::Int(b.into());
-    /// NUMERIC(38, 0).
     Numeric(_) = DataType::decimal(38, 0), from i64 => |n| Value::Decimal { units: n.into(), scale: 0 };
     /// SYSNAME.
     Name(c) = DataType::nvarchar(128, c), from &str, &String, String => |s| text(s);
-    /// NVARCHAR(30).
     Text30(c) = DataType::nvarchar(30, c), from &str => Value::text;
-    /// NVARCHAR(60).
     Text60(c) = DataType::nvarchar(60, c), from &str, &String, String => |s| text(s);
-    /// NVARCHAR(256).
     Text256(c) = DataType::nvarchar(256, c), from String => |s| text(s);
     /// NVARCHAR(4000): names of several parts, properties of any type.
     Long(c) = DataType::nvarchar(4000, c), from &str => Value::text;
-    /// NVARCHAR(MAX).
     Max(c) = DataType::nvarchar_max(c), from &str, &String, String => |s| text(s);
     /// CHAR(2), the code of an object's type.
     Char2(c) = DataType::Char(2, c), from &str => Value::text;
@@ -78,7 +67,6 @@ kinds! {
     Char4(c) = DataType::Char(4, c), from &str => Value::text;
     /// DATETIME, from Unix milliseconds.
     DateTime(_) = DataType::DateTime, from i64 => moment;
-    /// VARBINARY(85), a SID.
     Sid(_) = DataType::VarBinary(Length::Limited(85)), from Vec<u8> => |b| Value::Bytes(b.into());
 }
 

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use super::Source;
-use crate::catalog::{Database, Object, TEMPDB, TableDef, is_temporary};
+use crate::catalog::{
+    Database, Found, Object, TEMPDB, TableDef, Viewer, database_user, is_temporary,
+};
 use crate::error::SqlResult;
+use crate::refused::{Kind, refusal};
 use crate::value::{Collation, DataType, Value};
 
 /// A function over the catalogue, the locks or the permissions.
@@ -38,15 +41,31 @@ impl Metadata {
             return Ok(Value::Null);
         };
         (self.value)(&Call {
+            function: self,
             args,
             source,
             database,
         })
     }
+
+    /// Refuses a word that SQL Server knows as an argument of this function and the engine does not.
+    ///
+    /// # Errors
+    ///
+    /// 40517.
+    pub fn refuse(&self, word: &str) -> SqlResult<()> {
+        let named = |function| refusal(Kind::Word(function), word);
+        let refused = match self.name {
+            // It knows what OBJECTPROPERTY knows, and more.
+            "OBJECTPROPERTYEX" => named("OBJECTPROPERTY").or_else(|| named("OBJECTPROPERTYEX")),
+            name => named(name),
+        };
+        refused.map_or(Ok(()), Err)
+    }
 }
 
 /// Defines metadata functions: name, parameters (optional ones behind `;`), type of the value, and the value. A value of
-/// another type does not compile. `?=` marks a value that can be an error.
+/// another type does not compile. `?` marks a value that can be an error.
 macro_rules! metadata {
     ($($name:literal($($param:ident),* $(; $($more:ident),+)?) -> $ret:ident $how:tt $value:expr,)+) => {
         /// The functions of this file.
@@ -75,6 +94,7 @@ pub(super) use metadata;
 
 /// One call: its arguments and where it looks.
 pub struct Call<'c> {
+    pub function: &'c Metadata,
     args: &'c [Value],
     /// What can be read.
     pub source: &'c dyn Source,
@@ -96,6 +116,16 @@ impl<'c> Call<'c> {
         }
     }
 
+    /// NULL for a word that is no property: neither here nor in SQL Server.
+    ///
+    /// # Errors
+    ///
+    /// 40517 for one that SQL Server has.
+    pub fn no_property<T>(&self, word: &str) -> SqlResult<Option<T>> {
+        self.function.refuse(word)?;
+        Ok(None)
+    }
+
     /// An argument as a number.
     pub fn int(&self, i: usize) -> Option<i32> {
         match self.args.get(i) {
@@ -112,8 +142,22 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// The object that an argument names.
+    /// The object that an argument names, if the session's user sees it.
     pub fn named(&self, i: usize) -> Option<&'c Object> {
+        let found = self.found(i)?;
+        let (source, database) = (self.source, found.database);
+        let sees = |user| Viewer::new(database, user, source.sysadmin()).sees(found.object);
+        let seen = if database.id == self.database.id {
+            sees(source.user())
+        } else {
+            let user = database_user(database, &source.login(), source.sysadmin());
+            is_temporary(found.object.name()) || user.is_some_and(sees)
+        };
+        seen.then_some(found.object)
+    }
+
+    /// The object that an argument names, whoever sees it.
+    pub fn found(&self, i: usize) -> Option<Found<'c>> {
         let name = crate::parse::parse_name(&self.text(i)?).ok()?;
         // Temporary tables are in tempdb: from elsewhere the name says so.
         if let [place @ .., table] = name.parts.as_slice()
@@ -131,9 +175,12 @@ impl<'c> Call<'c> {
         table(self.named(i)?)
     }
 
-    /// The object whose id an argument holds.
+    /// The object whose id an argument holds, if the session's user sees it.
     pub fn object(&self, i: usize) -> Option<&'c Object> {
-        self.database.objects.get(&self.int(i)?)
+        let object = self.database.objects.get(&self.int(i)?)?;
+        let user = self.source.user();
+        let viewer = Viewer::new(self.database, user, self.source.sysadmin());
+        viewer.sees(object).then_some(object)
     }
 
     /// The table whose id an argument holds.

@@ -19,7 +19,8 @@ pub use metadata::{Call, Metadata};
 pub use source::Source;
 pub use view::{Column, View};
 
-/// @@SERVERNAME.
+use crate::error::{SqlError, SqlResult};
+
 pub const SERVER_NAME: &str = "mssql-embedded";
 
 /// The system view of a lower-case two-part name such as `sys.tables`.
@@ -27,7 +28,20 @@ pub fn view(name: &str) -> Option<&'static View> {
     views::ALL.iter().find(|v| v.name == name).copied()
 }
 
-/// Every metadata function.
+/// Refuses a view of the server's state to whoever may not see it.
+///
+/// # Errors
+///
+/// 300 and 297.
+pub fn check_access(view: &View, source: &dyn Source) -> SqlResult<()> {
+    if source.sysadmin() || !views::OF_THE_SERVER.contains(&view.name) {
+        return Ok(());
+    }
+    let message = "The user does not have permission to perform this action.";
+    let cause = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
+    Err(SqlError::new(297, message).because(SqlError::with(300, 14, 1, cause)))
+}
+
 pub fn functions() -> impl Iterator<Item = &'static Metadata> {
     functions::all()
 }

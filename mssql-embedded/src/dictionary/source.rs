@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::activity::Activity;
-use crate::ast::ObjectName;
-use crate::catalog::{Catalog, Database, Object, TableDef};
+use crate::ast::{ObjectName, Switch};
+use crate::catalog::{Catalog, Database, Found, Object, ObjectId, TableDef, Viewer};
 use crate::lock::{LockManager, LockOwner};
 use crate::storage::Store;
 
@@ -24,17 +24,17 @@ pub trait Source {
     /// The time by which waits are measured.
     fn elapsed(&self) -> Duration;
     /// The object that a name means to the session.
-    fn resolve(&self, name: &ObjectName) -> Option<&Object>;
+    fn resolve(&self, name: &ObjectName) -> Option<Found<'_>>;
     /// The session as an owner of locks.
     fn lock_owner(&self) -> LockOwner;
-    /// The session's login.
-    fn login(&self) -> &str;
+    /// The login that the session acts as.
+    fn login(&self) -> String;
     /// Whether the session acts as a member of sysadmin.
     fn sysadmin(&self) -> bool;
     /// The database user that the session acts as.
     fn user(&self) -> i32;
-    /// A SET option by the name that SESSIONPROPERTY gives it.
-    fn set_option(&self, name: &str) -> Option<bool>;
+    /// A SET option, if SESSIONPROPERTY knows it.
+    fn set_option(&self, switch: Switch) -> Option<bool>;
 }
 
 /// The tables of the current database.
@@ -45,12 +45,27 @@ pub(super) fn tables(source: &dyn Source) -> impl Iterator<Item = &Arc<TableDef>
     })
 }
 
-/// The objects of the current database.
+/// The objects of the current database that the session's user sees.
 pub(super) fn objects(source: &dyn Source) -> impl Iterator<Item = &Object> {
-    source
-        .database()
-        .into_iter()
-        .flat_map(|d| d.objects.values())
+    viewer(source).into_iter().flat_map(|(database, viewer)| {
+        let objects = database.objects.values();
+        objects.filter(move |object| viewer.sees(object))
+    })
+}
+
+/// Whether the session's user sees the text of an object of the current database, or of the table it belongs to.
+pub(super) fn reads(source: &dyn Source, object: ObjectId) -> bool {
+    viewer(source).is_some_and(|(database, viewer)| {
+        let object = database.objects.get(&object);
+        object.is_some_and(|object| viewer.reads(object))
+    })
+}
+
+/// The current database, and its user who looks at it.
+pub(super) fn viewer(source: &dyn Source) -> Option<(&Database, Viewer<'_>)> {
+    let database = source.database()?;
+    let viewer = Viewer::new(database, source.user(), source.sysadmin());
+    Some((database, viewer))
 }
 
 /// The place of something in a list, counted from 1.

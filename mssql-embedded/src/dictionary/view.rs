@@ -3,17 +3,20 @@
 use std::fmt;
 
 use super::Source;
+use crate::error::SqlResult;
 use crate::value::{Collation, DataType, Value};
 
-/// A system view.
 pub struct View {
     /// Lower-case two-part name, for example `sys.tables`.
     pub name: &'static str,
     /// Its columns in order.
     pub columns: &'static [Column],
-    /// Its rows: of each as many values as there are columns.
-    pub rows: fn(&dyn Source) -> Vec<Vec<Value>>,
+    /// Hands over its rows: of each as many values as there are columns.
+    pub rows: fn(&dyn Source, &mut TakeRow<'_>) -> SqlResult<()>,
 }
+
+/// Takes a row of a system view; its error ends the reading.
+pub type TakeRow<'a> = dyn FnMut(Vec<Value>) -> SqlResult<()> + 'a;
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,12 +57,10 @@ macro_rules! view {
                 name: $column,
                 ty: <$crate::dictionary::kind::$kind as $crate::dictionary::kind::Kind>::data_type,
             }),+],
-            rows: |$source: &dyn $crate::dictionary::Source| {
-                ($rows)
-                    .map(|$row| vec![
-                        $(<$crate::dictionary::kind::$kind as $crate::dictionary::kind::Holds<_>>::value($value)),+
-                    ])
-                    .collect()
+            rows: |$source, take| {
+                ($rows).try_for_each(|$row| take(vec![
+                    $(<$crate::dictionary::kind::$kind as $crate::dictionary::kind::Holds<_>>::value($value)),+
+                ]))
             },
         };
     };

@@ -13,27 +13,17 @@ use crate::fast_map::FastSet;
 use crate::lock::Mode;
 use crate::memory::{KeptRows, row_bytes};
 use crate::plan::{ColumnSource, Delete, Insert, Query, RowRules, Scalar, Source, Target, Update};
-use crate::storage::{InsertOutcome, Key, Row};
-use crate::value::{CastMode, ColumnMeta, DataType, Value, cast};
+use crate::storage::{Key, Row};
+use crate::value::{CastMode, DataType, Value, cast};
 
 use super::dml_output::Outputs;
 use super::env::tick;
 use super::filter::qualifies;
 use super::foreign::{check_parents, settle_children};
+use super::new_row::{DmlResult, check_target, next_identity, write_new};
 use super::query_run::within;
 use super::row::{Verb, convert, finish_row, new_row};
 use super::{Env, QueryRun, collect_first, eval};
-
-/// What a writing statement did.
-#[derive(Debug, Default)]
-pub struct DmlResult {
-    /// Rows written.
-    pub rows: u64,
-    /// The rows of OUTPUT for the client.
-    pub output: Option<(Vec<ColumnMeta>, KeptRows)>,
-    /// Warnings (3604 of IGNORE_DUP_KEY).
-    pub messages: Vec<SqlError>,
-}
 
 /// Runs an INSERT; `given` are the rows of INSERT … EXEC.
 pub fn run_insert(
@@ -50,7 +40,7 @@ pub fn run_insert(
     lock_target(insert, env)?;
     let rows = match (&insert.source, given) {
         (Source::Query(query), _) => collect_first(query, env.row_limit(), env)?,
-        (Source::Exec, Some(rows)) => fitting(rows, &insert.columns)?,
+        (Source::Exec, Some(rows)) => fitting(rows, &insert.columns, env)?,
         (Source::Exec, None) => return Err(SqlError::internal("INSERT EXEC without its rows")),
     };
     let table = insert.target.table();
@@ -107,14 +97,6 @@ pub fn run_insert(
     Ok(result)
 }
 
-/// A table variable can always be written.
-pub(super) fn check_target(target: &Target, env: &Env<'_, '_>) -> SqlResult<()> {
-    match target {
-        Target::Table(table) => env.check_writable(table),
-        Target::Local(..) => Ok(()),
-    }
-}
-
 /// Fills a new table; how many rows were written.
 pub fn fill_table(
     table: &Arc<TableDef>,
@@ -146,16 +128,19 @@ fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
 }
 
 /// 213 when a result set of INSERT … EXEC has not as many columns as the INSERT takes.
-fn fitting(rows: KeptRows, columns: &[ColumnSource]) -> SqlResult<KeptRows> {
+fn fitting(rows: KeptRows, columns: &[ColumnSource], env: &mut Env<'_, '_>) -> SqlResult<KeptRows> {
     let taken = |c: &&ColumnSource| matches!(c, ColumnSource::Output(..));
     let width = columns.iter().filter(taken).count();
-    if rows.iter().any(|row| row.len() != width) {
-        return Err(SqlError::with(
-            213,
-            16,
-            7,
-            "Column name or number of supplied values does not match table definition.",
-        ));
+    for row in rows.iter() {
+        env.tick()?;
+        if row.len() != width {
+            return Err(SqlError::with(
+                213,
+                16,
+                7,
+                "Column name or number of supplied values does not match table definition.",
+            ));
+        }
     }
     Ok(rows)
 }
@@ -164,9 +149,9 @@ fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
     let Target::Table(table) = &insert.target else {
         return Ok(());
     };
-    let Some(column) = table.columns.iter().find(|c| c.identity.is_some()) else {
+    if !table.columns.iter().any(|c| c.identity.is_some()) {
         return Ok(());
-    };
+    }
     let on = env.core.settings.identity_insert == Some(table.id);
     if insert.explicit_identity && !on {
         return Err(SqlError::new(
@@ -181,21 +166,12 @@ fn check_identity_insert(insert: &Insert, env: &Env<'_, '_>) -> SqlResult<()> {
         return Err(SqlError::new(
             545,
             format!(
-                "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.{}",
-                table.name,
-                if column.name.is_empty() { " " } else { "" }
+                "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.",
+                table.name
             ),
         ));
     }
     Ok(())
-}
-
-pub(super) fn next_identity(target: &Target, env: &mut Env<'_, '_>) -> SqlResult<Value> {
-    let next = match target {
-        Target::Table(table) => env.latch.store.next_identity(table)?,
-        Target::Local(slot, _) => env.frame.tables[*slot].next_identity()?,
-    };
-    Ok(Value::Int(next))
 }
 
 fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>) -> Option<Value> {
@@ -208,34 +184,6 @@ fn note_explicit_identity(target: &Target, row: &[Value], env: &mut Env<'_, '_>)
         return Some(Value::Int(n));
     }
     None
-}
-
-/// Stores a new row; false when IGNORE_DUP_KEY dropped it.
-pub(super) fn write_new(
-    target: &Target,
-    row: &Row,
-    rules: &RowRules,
-    result: &mut DmlResult,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<bool> {
-    let mut filter = |index: usize, row: &Row| qualifies(rules, index, row);
-    let outcome = match target {
-        Target::Table(table) => {
-            access::insert(&mut env.access()?, table, Arc::clone(row), &mut filter)?
-        }
-        Target::Local(slot, _) => env.frame.tables[*slot].insert(Arc::clone(row))?,
-    };
-    match outcome {
-        InsertOutcome::Inserted(_) => Ok(true),
-        InsertOutcome::Ignored => {
-            if result.messages.is_empty() {
-                result
-                    .messages
-                    .push(SqlError::with(3604, 0, 1, "Duplicate key was ignored."));
-            }
-            Ok(false)
-        }
-    }
 }
 
 /// The rows that a statement has found, each of which it writes once, however often a join finds it. Most statements
@@ -261,7 +209,6 @@ impl Seen {
     }
 }
 
-/// Runs an UPDATE.
 pub fn run_update(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
     check_target(&update.target, env)?;
     let mut changes = Vec::new();
@@ -404,7 +351,6 @@ fn changed_row(update: &Update, env: &mut Env<'_, '_>) -> SqlResult<Vec<Value>> 
     Ok(row)
 }
 
-/// Runs a DELETE.
 pub fn run_delete(delete: &Delete, env: &mut Env<'_, '_>) -> SqlResult<DmlResult> {
     check_target(&delete.target, env)?;
     let width = delete.target.table().columns.len();

@@ -5,7 +5,7 @@ use crate::error::SqlResult;
 use crate::memory::KeptRows;
 use crate::plan::{Output, OutputInto};
 
-use super::dml::{DmlResult, check_target, next_identity, write_new};
+use super::new_row::{DmlResult, check_target, next_identity, write_new};
 use super::row::new_row;
 use super::{Env, eval};
 

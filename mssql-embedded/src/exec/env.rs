@@ -1,17 +1,16 @@
 //! What a running statement can see and change.
 
-use std::sync::Arc;
-
 use crate::access::{Access, Latch};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Stats;
 use crate::interrupt::{Interrupt, stop_if};
-use crate::memory::Charge;
+use crate::memory::{Charge, LargeValues};
 use crate::storage::CommitSeq;
 use crate::value::{ColumnMeta, Value};
 
 use super::Spools;
+use super::spool::Shared;
 
 /// Takes rows of a result with their columns; false when nobody wants them any more.
 pub type SendRows<'a> = dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool + 'a;
@@ -22,12 +21,11 @@ pub struct Env<'a, 'e> {
     pub latch: Latch<'e>,
     /// The session.
     pub core: &'a mut Core,
-    /// The variables.
     pub frame: &'a mut Frame,
     /// Row buffers by query level.
     pub rows: Vec<Vec<Value>>,
     /// Working tables of recursive CTEs, innermost last.
-    pub working: Vec<(usize, Arc<Vec<Vec<Value>>>)>,
+    pub working: Vec<(usize, Shared)>,
     /// Asks the client side whether to stop.
     pub interrupted: &'a mut dyn FnMut() -> Option<Interrupt>,
     /// Sends rows of the statement's result ahead of its end; false when the client is gone. The latch
@@ -35,7 +33,7 @@ pub struct Env<'a, 'e> {
     pub send: &'a mut SendRows<'a>,
     /// What the statement did.
     pub stats: Stats,
-    /// The statement's time.
+    /// Days since 0001-01-01 and 100 ns since midnight, UTC; read once, so a statement sees one time.
     pub now: (i32, i64),
     /// What the statement's readers under READ_COMMITTED_SNAPSHOT see, once one of them has begun.
     pub snapshot: Option<CommitSeq>,
@@ -43,6 +41,8 @@ pub struct Env<'a, 'e> {
     pub spools: Spools,
     /// What the statement keeps until it ends, of the session's memory.
     pub kept: Option<Charge>,
+    /// The large values that it has made, once there is one.
+    pub large: Option<LargeValues>,
 }
 
 impl<'e> Env<'_, 'e> {
@@ -102,7 +102,6 @@ impl<'e> Env<'_, 'e> {
         usize::try_from(limit.get()).ok()
     }
 
-    /// The value of a slot.
     pub fn slot(&self, level: usize, slot: usize) -> &Value {
         &self.rows[level][slot]
     }

@@ -6,6 +6,7 @@ use crate::ast::CompareOp;
 use crate::error::SqlResult;
 use crate::func::like::like;
 use crate::func::{Callable, Signature};
+use crate::memory::{LARGE_BYTES, heap_bytes};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
 use crate::value::{CastMode, DataType, Steps, Value, arith, cast};
@@ -13,20 +14,17 @@ use crate::value::{CastMode, DataType, Steps, Value, arith, cast};
 /// What an expression reads besides its constants. A running statement has all of it; the row of an
 /// index filter has nothing but its columns and refuses the rest.
 pub trait Scope {
-    /// The value of a variable.
     fn variable(&self, slot: usize) -> SqlResult<Value>;
     /// The value of a slot of a query level.
     fn column(&self, level: usize, slot: usize) -> SqlResult<Value>;
     /// Lets an operation have made a value, if it is not too large.
     fn made(&mut self, value: Value) -> SqlResult<Value>;
-    /// Calls a function.
     fn call(
         &mut self,
         function: Callable,
         signature: &Signature,
         args: &[Value],
     ) -> SqlResult<Value>;
-    /// The value of a subquery.
     fn subquery(&mut self, query: &Query) -> SqlResult<Value>;
     /// Whether a subquery has a row.
     fn exists(&mut self, query: &Query) -> SqlResult<bool>;
@@ -35,9 +33,16 @@ pub trait Scope {
     -> SqlResult<()>;
     /// Asked now and then by what lasts: the error of an interrupt when it shall stop.
     fn ask(&mut self) -> SqlResult<()>;
+    /// Asks when so many bytes are about to be worked on and they are many: a row is one step, however long its
+    /// texts are.
+    fn weigh(&mut self, bytes: usize) -> SqlResult<()> {
+        if bytes > LARGE_BYTES {
+            self.ask()?;
+        }
+        Ok(())
+    }
 }
 
-/// Computes an expression.
 pub fn eval<S: Scope>(expr: &Scalar, scope: &mut S) -> SqlResult<Value> {
     match expr {
         Scalar::Const(v) => Ok(v.clone()),
@@ -136,9 +141,9 @@ fn eval_cast<S: Scope>(
         }
     };
     match cast(&v, from, to, style, CastMode::Explicit) {
-        // TRY_CAST forgives a value that does not convert, never a conversion that is not allowed.
-        Err(e) if try_ && e.number != 529 => Ok(Value::Null),
-        other => other,
+        // TRY_CAST forgives a value that does not convert, never a conversion that is not allowed or not implemented.
+        Err(e) if try_ && e.number != 529 && !e.is_unsupported() => Ok(Value::Null),
+        other => scope.made(other?),
     }
 }
 
@@ -183,6 +188,7 @@ pub fn test<S: Scope>(cond: &Cond, scope: &mut S) -> SqlResult<Option<bool>> {
             if b.is_null() {
                 return Ok(None);
             }
+            scope.weigh(heap_bytes(&a) + heap_bytes(&b))?;
             Ok(Some(holds(*op, compare(&a, &b, ty))))
         }
         Cond::IsNull(expr) => Ok(Some(eval(expr, scope)?.is_null())),
@@ -248,6 +254,7 @@ fn test_in_list<S: Scope>(
     let mut result = Some(false);
     for item in list {
         let b = eval(item, scope)?;
+        scope.weigh(heap_bytes(&b))?;
         if b.is_null() {
             result = None;
         } else if compare(&a, &b, ty) == Ordering::Equal {

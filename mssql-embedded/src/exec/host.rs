@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::activity::Activity;
-use crate::ast::ObjectName;
-use crate::catalog::{Catalog, Database, Object};
+use crate::ast::{ObjectName, Switch};
+use crate::catalog::{Catalog, Database, Found};
 use crate::dictionary::Source;
 use crate::error::SqlResult;
 use crate::func::{Host, SessionValue};
@@ -66,18 +66,18 @@ impl Source for Env<'_, '_> {
         self.latch.clock().elapsed()
     }
 
-    fn resolve(&self, name: &ObjectName) -> Option<&Object> {
+    fn resolve(&self, name: &ObjectName) -> Option<Found<'_>> {
         let names = crate::context::names(&self.latch.catalog, self.core, self.frame).ok()?;
-        let found = names.object(name).ok().flatten()?;
-        Some(found.object)
+        names.object(name).ok().flatten()
     }
 
     fn lock_owner(&self) -> LockOwner {
         self.core.lock_owner()
     }
 
-    fn login(&self) -> &str {
-        &self.core.login
+    fn login(&self) -> String {
+        let user = self.frame.user;
+        crate::context::acting_login(&self.latch.catalog, self.core, user)
     }
 
     fn sysadmin(&self) -> bool {
@@ -88,7 +88,7 @@ impl Source for Env<'_, '_> {
         self.frame.user
     }
 
-    fn set_option(&self, name: &str) -> Option<bool> {
-        self.core.settings.option(name)
+    fn set_option(&self, switch: Switch) -> Option<bool> {
+        self.core.settings.option(switch)
     }
 }

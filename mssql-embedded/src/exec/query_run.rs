@@ -2,7 +2,7 @@
 
 use crate::error::SqlResult;
 use crate::interrupt::{Interrupt, interrupt_error};
-use crate::memory::{KeptRows, heap_bytes, row_bytes};
+use crate::memory::{KeptRows, heap_bytes};
 use crate::plan::{Node, Query, Scalar};
 use crate::value::Value;
 
@@ -18,7 +18,6 @@ pub struct QueryRun<'p> {
 }
 
 impl<'p> QueryRun<'p> {
-    /// Starts a query.
     pub fn open(query: &'p Query, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let mut buffer = vec![Value::Null; query.width];
         lend(env, query.level, &mut buffer);
@@ -124,7 +123,7 @@ pub fn stream(
     let mut out = Vec::with_capacity(query.output.len());
     let mut bytes = 0;
     while within(limit, *sent + rows.len()) && run.next(env, &mut out)? {
-        bytes += row_bytes(&out) + out.iter().map(heap_bytes).sum::<usize>();
+        bytes += size_of_val(&out[..]) + out.iter().map(heap_bytes).sum::<usize>();
         rows.push(std::mem::replace(
             &mut out,
             Vec::with_capacity(query.output.len()),

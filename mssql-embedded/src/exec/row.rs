@@ -10,9 +10,7 @@ use super::{Env, eval, test};
 /// The verb of the statement, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// INSERT.
     Insert,
-    /// UPDATE.
     Update,
     /// ALTER TABLE, which checks the rows there are.
     Alter,

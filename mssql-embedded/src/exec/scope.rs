@@ -2,16 +2,13 @@
 
 use crate::error::{SqlError, SqlResult};
 use crate::func::{Callable, Signature};
-use crate::memory::{KeptRows, heap_bytes};
+use crate::memory::{KeptRows, LARGE_BYTES, LargeValues, heap_bytes};
 use crate::plan::Query;
 use crate::value::Value;
 
 use super::eval::Scope;
-use super::spool::{self, Asked};
+use super::spool::Asked;
 use super::{Env, QueryRun, collect};
-
-/// Smaller values come and go without being counted.
-const LARGE_BYTES: usize = 64 << 10;
 
 impl Scope for Env<'_, '_> {
     fn variable(&self, slot: usize) -> SqlResult<Value> {
@@ -28,6 +25,7 @@ impl Scope for Env<'_, '_> {
         signature: &Signature,
         args: &[Value],
     ) -> SqlResult<Value> {
+        self.weigh(args.iter().map(heap_bytes).sum())?;
         let value = function.eval(self, signature, args)?;
         self.made(value)
     }
@@ -37,20 +35,22 @@ impl Scope for Env<'_, '_> {
     }
 
     fn made(&mut self, value: Value) -> SqlResult<Value> {
-        let bytes = heap_bytes(&value);
-        if bytes > LARGE_BYTES {
-            self.core.memory.room(bytes)?;
+        if heap_bytes(&value) > LARGE_BYTES {
+            self.pause()?;
+            let memory = &self.core.memory;
+            let large = self.large.get_or_insert_with(|| LargeValues::new(memory));
+            large.note(&value)?;
         }
         Ok(value)
     }
 
     fn subquery(&mut self, query: &Query) -> SqlResult<Value> {
-        match spool::of_query(query, self) {
+        match self.spools.of_query(query, self.core, &self.rows) {
             Asked::Nothing => {}
             Asked::Rows(rows) => return only_value(&rows),
             Asked::Keep(ticket) => {
                 let rows = collect(query, self)?;
-                return only_value(&spool::keep(ticket, rows.into_parts().0, self)?);
+                return only_value(&self.spools.keep(ticket, rows.into_parts().0)?);
             }
         }
         let mut run = QueryRun::open(query, self)?;
@@ -66,7 +66,7 @@ impl Scope for Env<'_, '_> {
     }
 
     fn exists(&mut self, query: &Query) -> SqlResult<bool> {
-        let ticket = match spool::of_query(query, self) {
+        let ticket = match self.spools.of_query(query, self.core, &self.rows) {
             Asked::Nothing => return QueryRun::open(query, self)?.advance(self),
             Asked::Rows(rows) => return Ok(!rows.is_empty()),
             Asked::Keep(ticket) => ticket,
@@ -80,7 +80,7 @@ impl Scope for Env<'_, '_> {
                 break;
             }
         }
-        Ok(!spool::keep(ticket, rows, self)?.is_empty())
+        Ok(!self.spools.keep(ticket, rows)?.is_empty())
     }
 
     fn each_member(
@@ -89,12 +89,12 @@ impl Scope for Env<'_, '_> {
         each: &mut dyn FnMut(&Value) -> bool,
     ) -> SqlResult<()> {
         let mut to_keep = None;
-        let kept = match spool::of_query(query, self) {
+        let kept = match self.spools.of_query(query, self.core, &self.rows) {
             Asked::Nothing => None,
             Asked::Rows(rows) => Some(rows),
             Asked::Keep(eager) if eager.is_eager => {
                 let rows = collect(query, self)?;
-                Some(spool::keep(eager, rows.into_parts().0, self)?)
+                Some(self.spools.keep(eager, rows.into_parts().0)?)
             }
             Asked::Keep(lazy) => {
                 to_keep = Some((lazy, KeptRows::new(&self.core.memory)));
@@ -104,6 +104,7 @@ impl Scope for Env<'_, '_> {
         if let Some(kept) = kept {
             for row in kept.iter() {
                 self.tick()?;
+                self.weigh(heap_bytes(&row[0]))?;
                 if !each(&row[0]) {
                     break;
                 }
@@ -113,6 +114,7 @@ impl Scope for Env<'_, '_> {
         let mut run = QueryRun::open(query, self)?;
         let mut out = Vec::with_capacity(1);
         while run.next(self, &mut out)? {
+            self.weigh(heap_bytes(&out[0]))?;
             if !each(&out[0]) {
                 return Ok(());
             }
@@ -121,7 +123,7 @@ impl Scope for Env<'_, '_> {
             }
         }
         if let Some((ticket, rows)) = to_keep {
-            spool::keep(ticket, rows.into_parts().0, self)?;
+            self.spools.keep(ticket, rows.into_parts().0)?;
         }
         Ok(())
     }

@@ -10,17 +10,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::adversary::Question;
+use crate::context::Core;
 use crate::error::SqlResult;
 use crate::fast_map::FastMap;
 use crate::memory::{Charge, row_bytes};
 use crate::plan::{Node, Part, Purpose, Query};
 use crate::value::Value;
 
-use super::Env;
-use super::op::{self, Operator};
-
-/// Rows that are kept.
-pub type Kept = Arc<Vec<Vec<Value>>>;
+/// Rows that several may read at once.
+pub type Shared = Arc<Vec<Vec<Value>>>;
 
 /// How the rows of a part of the plan are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +36,7 @@ struct Spool {
     /// The slots that its rows depend on.
     reads: Vec<(usize, usize)>,
     /// Values of these slots, and the rows that were found for them.
-    kept: Option<(String, Kept)>,
+    kept: Option<(String, Shared)>,
     /// What they hold of the session's memory.
     charge: Charge,
 }
@@ -56,6 +54,96 @@ impl Spools {
         self.are_off = true;
         self.spools.clear();
     }
+
+    /// Asks the spool of a subquery; `rows` are those of the open levels.
+    pub fn of_query(&mut self, query: &Query, core: &Core, rows: &[Vec<Value>]) -> Asked {
+        let place = std::ptr::from_ref(query).addr();
+        self.ask(place, core, rows, || {
+            let mut reads = Reads::default();
+            query.each_part(&mut |part| reads.note(part, query.level, &(0..usize::MAX)));
+            reads.slots()
+        })
+    }
+
+    /// Asks the spool of the inner side of a loop, which fills `slots`.
+    pub fn of_node(
+        &mut self,
+        node: &Node,
+        slots: &Range<usize>,
+        level: usize,
+        core: &Core,
+        rows: &[Vec<Value>],
+    ) -> Asked {
+        let place = std::ptr::from_ref(node).addr();
+        self.ask(place, core, rows, || {
+            if is_changed(node) {
+                return None;
+            }
+            let mut reads = Reads::default();
+            node.each_part(&mut |part| reads.note(part, level, slots));
+            reads.slots()
+        })
+    }
+
+    /// Keeps all rows that there are.
+    pub fn keep(&mut self, ticket: Ticket, rows: Vec<Vec<Value>>) -> SqlResult<Shared> {
+        let rows = Arc::new(rows);
+        if let Some(spool) = self.spools.get_mut(&ticket.place) {
+            spool
+                .charge
+                .set(rows.iter().map(|row| row_bytes(row)).sum())?;
+            spool.kept = Some((ticket.key, Arc::clone(&rows)));
+        }
+        Ok(rows)
+    }
+
+    fn ask(
+        &mut self,
+        place: usize,
+        core: &Core,
+        rows: &[Vec<Value>],
+        reads: impl FnOnce() -> Option<Vec<(usize, usize)>>,
+    ) -> Asked {
+        let Some(choices) = &core.choices else {
+            return Asked::Nothing;
+        };
+        if self.are_off {
+            return Asked::Nothing;
+        }
+        let spool = self.spools.entry(place).or_insert_with(|| {
+            let reads = reads();
+            let keeping = match &reads {
+                None => Keeping::Not,
+                Some(_) => match choices.pick(Question::Spool, 4) {
+                    0 => Keeping::Lazy,
+                    1 => Keeping::Eager,
+                    _ => Keeping::Not,
+                },
+            };
+            Spool {
+                keeping,
+                reads: reads.unwrap_or_default(),
+                kept: None,
+                charge: core.memory.charge(),
+            }
+        });
+        if spool.keeping == Keeping::Not {
+            return Asked::Nothing;
+        }
+        let mut key = String::new();
+        for (level, slot) in &spool.reads {
+            // Writing to a String cannot fail.
+            let _ = write!(key, "{:?};", rows[*level][*slot]);
+        }
+        match &spool.kept {
+            Some((of, rows)) if *of == key => Asked::Rows(Arc::clone(rows)),
+            _ => Asked::Keep(Ticket {
+                place,
+                key,
+                is_eager: spool.keeping == Keeping::Eager,
+            }),
+        }
+    }
 }
 
 /// What a spool says when its rows are asked for.
@@ -63,7 +151,7 @@ pub enum Asked {
     /// There is no spool.
     Nothing,
     /// They are kept.
-    Rows(Kept),
+    Rows(Shared),
     /// They are to be kept.
     Keep(Ticket),
 }
@@ -74,114 +162,6 @@ pub struct Ticket {
     key: String,
     /// All of them are read before the first is handed on.
     pub is_eager: bool,
-}
-
-/// Asks the spool of a subquery.
-pub fn of_query(query: &Query, env: &mut Env<'_, '_>) -> Asked {
-    let place = std::ptr::from_ref(query).addr();
-    ask(place, env, || {
-        let mut reads = Reads::default();
-        query.each_part(&mut |part| reads.note(part, query.level, &(0..usize::MAX)));
-        reads.slots()
-    })
-}
-
-/// Opens the inner side of a loop, which fills `slots`.
-pub fn open_side<'p>(
-    node: &'p Node,
-    slots: &Range<usize>,
-    level: usize,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<Box<dyn Operator + 'p>> {
-    let place = std::ptr::from_ref(node).addr();
-    let asked = ask(place, env, || {
-        if is_changed(node) {
-            return None;
-        }
-        let mut reads = Reads::default();
-        node.each_part(&mut |part| reads.note(part, level, slots));
-        reads.slots()
-    });
-    let ticket = match asked {
-        Asked::Nothing => return op::open(node, level, env),
-        Asked::Rows(rows) => return Ok(again(rows, slots, level)),
-        Asked::Keep(ticket) => ticket,
-    };
-    let mut side = op::open(node, level, env)?;
-    let mut rows = Vec::new();
-    if !ticket.is_eager {
-        return Ok(Box::new(Noting {
-            side,
-            slots: slots.clone(),
-            level,
-            rows,
-            ticket: Some(ticket),
-        }));
-    }
-    while side.next(env)? {
-        rows.push(env.rows[level][slots.clone()].to_vec());
-    }
-    let rows = keep(ticket, rows, env)?;
-    Ok(again(rows, slots, level))
-}
-
-/// Keeps all rows that there are.
-pub fn keep(ticket: Ticket, rows: Vec<Vec<Value>>, env: &mut Env<'_, '_>) -> SqlResult<Kept> {
-    let rows = Arc::new(rows);
-    if let Some(spool) = env.spools.spools.get_mut(&ticket.place) {
-        spool
-            .charge
-            .set(rows.iter().map(|row| row_bytes(row)).sum())?;
-        spool.kept = Some((ticket.key, Arc::clone(&rows)));
-    }
-    Ok(rows)
-}
-
-fn ask(
-    place: usize,
-    env: &mut Env<'_, '_>,
-    reads: impl FnOnce() -> Option<Vec<(usize, usize)>>,
-) -> Asked {
-    let Some(choices) = &env.core.choices else {
-        return Asked::Nothing;
-    };
-    if env.spools.are_off {
-        return Asked::Nothing;
-    }
-    let memory = &env.core.memory;
-    let spool = env.spools.spools.entry(place).or_insert_with(|| {
-        let reads = reads();
-        let keeping = match &reads {
-            None => Keeping::Not,
-            Some(_) => match choices.pick(Question::Spool, 4) {
-                0 => Keeping::Lazy,
-                1 => Keeping::Eager,
-                _ => Keeping::Not,
-            },
-        };
-        Spool {
-            keeping,
-            reads: reads.unwrap_or_default(),
-            kept: None,
-            charge: memory.charge(),
-        }
-    });
-    if spool.keeping == Keeping::Not {
-        return Asked::Nothing;
-    }
-    let mut key = String::new();
-    for (level, slot) in &spool.reads {
-        // Writing to a String cannot fail.
-        let _ = write!(key, "{:?};", env.rows[*level][*slot]);
-    }
-    match &spool.kept {
-        Some((of, rows)) if *of == key => Asked::Rows(Arc::clone(rows)),
-        _ => Asked::Keep(Ticket {
-            place,
-            key,
-            is_eager: spool.keeping == Keeping::Eager,
-        }),
-    }
 }
 
 /// Collects what rows depend on.
@@ -240,57 +220,5 @@ fn is_changed(node: &Node) -> bool {
         | Node::Concat { .. }
         | Node::Set { .. }
         | Node::ForJson { .. } => node.inputs().into_iter().any(is_changed),
-    }
-}
-
-fn again<'p>(rows: Kept, slots: &Range<usize>, level: usize) -> Box<dyn Operator + 'p> {
-    Box::new(Again {
-        rows,
-        next: 0,
-        base: slots.start,
-        level,
-    })
-}
-
-/// Hands on what was kept.
-struct Again {
-    rows: Kept,
-    next: usize,
-    base: usize,
-    level: usize,
-}
-
-impl Operator for Again {
-    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
-        let Some(row) = self.rows.get(self.next) else {
-            return Ok(false);
-        };
-        env.tick()?;
-        self.next += 1;
-        env.rows[self.level][self.base..self.base + row.len()].clone_from_slice(row);
-        Ok(true)
-    }
-}
-
-/// Hands on rows and keeps them when they have all been read.
-struct Noting<'p> {
-    side: Box<dyn Operator + 'p>,
-    slots: Range<usize>,
-    level: usize,
-    rows: Vec<Vec<Value>>,
-    ticket: Option<Ticket>,
-}
-
-impl Operator for Noting<'_> {
-    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
-        if self.side.next(env)? {
-            self.rows
-                .push(env.rows[self.level][self.slots.clone()].to_vec());
-            return Ok(true);
-        }
-        if let Some(ticket) = self.ticket.take() {
-            keep(ticket, std::mem::take(&mut self.rows), env)?;
-        }
-        Ok(false)
     }
 }

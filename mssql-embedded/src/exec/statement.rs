@@ -5,20 +5,65 @@ use crate::catalog::{ObjectId, TableDef, is_temporary};
 use crate::context::read_only;
 use crate::error::{SqlError, SqlResult};
 use crate::lock::Mode;
+use crate::plan::Bound;
 use crate::storage::{CommitSeq, Txn};
 
-use super::Env;
+use super::{Env, permission};
 
-impl<'e> Env<'_, 'e> {
-    /// Runs `f` as one statement. Without an open transaction it gets one of its own with its first
-    /// access to a table, committed when `f` succeeds; in an open transaction a failure takes back only
-    /// what `f` wrote.
-    pub fn statement<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
-        let own = self.core.trancount == 0;
+/// Where a statement began: what its failure goes back to.
+pub struct Opened {
+    /// It has no transaction around it.
+    own: bool,
+    written: usize,
+    /// The marks of the table variables.
+    local: Vec<usize>,
+}
+
+impl Env<'_, '_> {
+    /// Begins a statement. Without an open transaction it gets one of its own with its first access to a table.
+    pub fn open_statement(&self) -> Opened {
+        Opened {
+            own: self.core.trancount == 0,
+            written: self.core.txn.as_ref().map_or(0, Txn::undo_len),
+            local: self.frame.tables.iter().map(|t| t.mark()).collect(),
+        }
+    }
+
+    /// Sees to it that a plan may run: what it was bound against is unchanged, nobody changes it while the
+    /// statement has its schema locks, and the user may do what it does. False when it must be bound anew.
+    pub fn admit(&mut self, bound: &Bound) -> SqlResult<bool> {
+        if !self.is_current(bound) {
+            return Ok(false);
+        }
+        self.lock_schemas(&bound.depends)?;
+        // Waiting for another session's DDL may have outdated the plan.
+        if !self.is_current(bound) {
+            return Ok(false);
+        }
+        permission::check(&bound.requires, self)?;
+        if !bound.may_spool {
+            self.spools.turn_off();
+        }
+        Ok(true)
+    }
+
+    /// A statement that depends on nothing need not look at the catalogue.
+    fn is_current(&self, bound: &Bound) -> bool {
+        bound.depends.is_empty() || self.core.against(&self.latch.catalog).is_current(bound)
+    }
+
+    /// Ends a statement: its own transaction is committed when it succeeded; in an open one a failure takes back
+    /// only what the statement wrote.
+    pub fn close_statement<T>(&mut self, opened: Opened, result: SqlResult<T>) -> SqlResult<T> {
+        let Opened {
+            own,
+            written,
+            local,
+        } = opened;
         let owner = self.core.lock_owner();
-        let written = self.core.txn.as_ref().map_or(0, Txn::undo_len);
-        let local: Vec<_> = self.frame.tables.iter().map(|t| t.mark()).collect();
-        let result = f(self).and_then(|value| self.settle_memory().map(|()| value));
+        // What is left of them is in variables, which pay for it.
+        self.large = None;
+        let result = result.and_then(|value| self.settle_memory().map(|()| value));
         if result.is_err() {
             for (table, mark) in self.frame.tables.iter_mut().zip(local) {
                 table.rollback_to(mark);
@@ -93,7 +138,8 @@ impl<'e> Env<'_, 'e> {
     ///
     /// # Errors
     ///
-    /// 3952 when the table's database does not allow such transactions.
+    /// 3952 when the table's database does not allow such transactions, 3951 when this one began under
+    /// another isolation level.
     pub fn transaction_snapshot(&mut self, table: &TableDef) -> SqlResult<CommitSeq> {
         let database = self.core.home_of(&self.latch.catalog, table);
         if let Some(database) = database.filter(|d| !d.allow_snapshot_isolation) {
@@ -102,6 +148,15 @@ impl<'e> Env<'_, 'e> {
                 format!(
                     "Snapshot isolation transaction failed accessing database '{}' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.",
                     database.name
+                ),
+            ));
+        }
+        if self.core.trancount > 0 && !self.core.began_in_snapshot {
+            let database = database.map_or("", |d| &d.name);
+            return Err(SqlError::new(
+                3951,
+                format!(
+                    "Transaction failed in database '{database}' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation. You cannot change the isolation level of the transaction to snapshot after the transaction has started unless the transaction was originally started under snapshot isolation level."
                 ),
             ));
         }

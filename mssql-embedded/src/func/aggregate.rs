@@ -8,20 +8,15 @@ use crate::value::arith::in_range;
 use crate::value::compare::compare;
 use crate::value::{Collation, DataType, Length, Value, decimal, errors, text};
 
-/// An aggregate function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
     /// COUNT(*) and COUNT(x), INT.
     Count,
     /// COUNT_BIG(*) and COUNT_BIG(x), BIGINT.
     CountBig,
-    /// SUM.
     Sum,
-    /// AVG.
     Avg,
-    /// MIN.
     Min,
-    /// MAX.
     Max,
     /// STDEV, of a sample.
     Stdev,
@@ -174,8 +169,10 @@ enum State {
     /// The smallest or greatest so far.
     Extreme(Value),
     /// Mean and sum of squared distances from it, updated without cancellation.
-    Spread { mean: f64, squares: f64 },
-    /// The joined text.
+    Spread {
+        mean: f64,
+        squares: f64,
+    },
     Text(Vec<u16>),
 }
 

@@ -8,6 +8,16 @@ use crate::value::datetime::Moment;
 use crate::value::facts::Family;
 use crate::value::{DataType, Value, text};
 
+/// The functions that read the clock.
+pub(super) const CLOCK: &[&str] = &[
+    "CURRENT_TIMESTAMP",
+    "GETDATE",
+    "GETUTCDATE",
+    "SYSDATETIME",
+    "SYSDATETIMEOFFSET",
+    "SYSUTCDATETIME",
+];
+
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "GETDATE",

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 use super::sig::{DEFAULT, arity, never_null, sig, units};
 use super::{Arg, Function, Host, Signature};
 use crate::error::SqlResult;
+use crate::refused::{Kind, refusal};
 use crate::value::{DataType, Length, Value, errors, text};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -34,11 +35,19 @@ fn bind_hashbytes(args: &[Arg]) -> SqlResult<Signature> {
     } else {
         return Err(errors::invalid_argument(ty, 2, "hashbytes"));
     };
+    if let Some(algorithm @ Value::Str(_)) = &args[0].constant {
+        refuse(&text::to_string(units(algorithm)))?;
+    }
     let algorithm = DataType::varchar(30, DEFAULT);
     sig(
         DataType::VarBinary(Length::Limited(8000)),
         vec![algorithm, input],
     )
+}
+
+/// Refuses the algorithms that SQL Server has and the engine has not.
+fn refuse(algorithm: &str) -> SqlResult<()> {
+    refusal(Kind::Word("HASHBYTES"), algorithm).map_or(Ok(()), Err)
 }
 
 /// The bytes hashed are those the type stores: UTF-16 for NVARCHAR, the code page for VARCHAR. An
@@ -60,15 +69,16 @@ fn hashbytes(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
         | Value::DateTime { .. }
         | Value::DateTimeOffset { .. } => return Ok(Value::Null),
     };
-    let digest = match text::to_string(units(&args[0]))
-        .to_ascii_uppercase()
-        .as_str()
-    {
+    let algorithm = text::to_string(units(&args[0])).to_ascii_uppercase();
+    let digest = match algorithm.as_str() {
         "MD5" => Md5::digest(&bytes).to_vec(),
         "SHA" | "SHA1" => Sha1::digest(&bytes).to_vec(),
         "SHA2_256" => Sha256::digest(&bytes).to_vec(),
         "SHA2_512" => Sha512::digest(&bytes).to_vec(),
-        _ => return Ok(Value::Null),
+        _ => {
+            refuse(&algorithm)?;
+            return Ok(Value::Null);
+        }
     };
     Ok(Value::Bytes(digest.into()))
 }
@@ -109,6 +119,10 @@ mod tests {
             call("HASHBYTES", &[t("nope"), t("abc")]).unwrap(),
             Value::Null
         );
+        for old in ["MD2", "md4"] {
+            let refused = call("HASHBYTES", &[t(old), t("abc")]).unwrap_err();
+            assert_eq!(refused.number, 40517, "{old}");
+        }
         assert_eq!(
             call("HASHBYTES", &[t("MD5"), n(1)]).unwrap_err().number,
             8116

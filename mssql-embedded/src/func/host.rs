@@ -8,9 +8,7 @@ use crate::value::Value;
 pub trait Host: Source {
     /// The clock: UTC days since 0001-01-01 and 100 ns ticks of the day; constant within a statement.
     fn now_utc(&self) -> (i32, i64);
-    /// NEWID().
     fn newid(&mut self) -> [u8; 16];
-    /// RAND([seed]).
     fn rand(&mut self, seed: Option<i32>) -> f64;
     /// @@ROWCOUNT and the like, with the type that [`SessionValue::ty`] names.
     fn session_value(&self, value: SessionValue) -> Value;
@@ -23,69 +21,40 @@ pub trait Host: Source {
 /// Values of the session, each readable as a function or an `@@` name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionValue {
-    /// @@ROWCOUNT.
     RowCount,
-    /// ROWCOUNT_BIG().
     RowCountBig,
-    /// @@TRANCOUNT.
     TranCount,
     /// @@ERROR.
     LastError,
-    /// @@IDENTITY.
     Identity,
-    /// SCOPE_IDENTITY().
     ScopeIdentity,
-    /// @@SPID.
     Spid,
-    /// @@VERSION.
     Version,
-    /// @@SERVERNAME.
     ServerName,
-    /// @@SERVICENAME.
     ServiceName,
-    /// @@NESTLEVEL.
     NestLevel,
-    /// CONTEXT_INFO().
     ContextInfo,
-    /// @@PROCID.
     ProcId,
-    /// @@LOCK_TIMEOUT.
     LockTimeout,
-    /// @@OPTIONS.
     Options,
-    /// @@DATEFIRST.
     DateFirst,
-    /// @@LANGUAGE.
     Language,
-    /// @@MAX_PRECISION.
     MaxPrecision,
-    /// @@TEXTSIZE.
     TextSize,
-    /// @@MICROSOFTVERSION.
     MicrosoftVersion,
-    /// XACT_STATE().
     XactState,
-    /// ERROR_NUMBER().
     ErrorNumber,
-    /// ERROR_MESSAGE().
     ErrorMessage,
-    /// ERROR_SEVERITY().
     ErrorSeverity,
-    /// ERROR_STATE().
     ErrorState,
-    /// ERROR_LINE().
     ErrorLine,
-    /// ERROR_PROCEDURE().
     ErrorProcedure,
     /// USER, CURRENT_USER and SESSION_USER.
     UserName,
     /// SYSTEM_USER.
     LoginName,
-    /// ORIGINAL_LOGIN().
     OriginalLogin,
-    /// APP_NAME().
     AppName,
-    /// HOST_NAME().
     HostName,
     /// CURRENT_TRANSACTION_ID().
     TransactionId,

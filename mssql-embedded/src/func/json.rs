@@ -29,12 +29,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         date_part: false,
     },
     Function {
-        name: "JSON_PATH_EXISTS",
-        bind: bind_exists,
-        eval: exists,
-        date_part: false,
-    },
-    Function {
         name: "JSON_MODIFY",
         bind: bind_modify,
         eval: |host, s, a| modify(host, s, a, false),
@@ -111,20 +105,6 @@ fn query(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value>
     Ok(found.map_or(Value::Null, |v| Value::Str(v.into())))
 }
 
-fn bind_exists(args: &[Arg]) -> SqlResult<Signature> {
-    arity("JSON_PATH_EXISTS", args, 2, 2)?;
-    sig(DataType::Int, vec![text(&args[0]), path_type()])
-}
-
-fn exists(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    let (Value::Str(s), Value::Str(path)) = (&args[0], &args[1]) else {
-        return Ok(Value::Null);
-    };
-    let mut ask = || host.go_on();
-    let found = json::path_exists(s, &JsonPath::parse(path)?, Steps::new(&mut ask))?;
-    Ok(Value::Int(i64::from(found)))
-}
-
 fn bind_modify(args: &[Arg]) -> SqlResult<Signature> {
     arity("JSON_MODIFY", args, 3, 3)?;
     let ty = text(&args[0]);
@@ -193,16 +173,9 @@ mod tests {
             call("JSON_VALUE", &[json.clone(), t("$.a")]).unwrap(),
             Value::Null
         );
-        assert_eq!(
-            text(call("JSON_QUERY", &[json.clone(), t("$.a.b")])),
-            "[1,2]"
-        );
+        assert_eq!(text(call("JSON_QUERY", &[json, t("$.a.b")])), "[1,2]");
         assert_eq!(call("ISJSON", &[t("nope")]).unwrap(), n(0));
         assert_eq!(call("ISJSON", &[Value::Null]).unwrap(), Value::Null);
-        assert_eq!(
-            call("JSON_PATH_EXISTS", &[json, t("$.a.b[1]")]).unwrap(),
-            n(1)
-        );
         assert_eq!(
             text(call("JSON_MODIFY", &[t("{}"), t("$.n"), n(5)])),
             r#"{"n":5}"#

@@ -21,7 +21,6 @@ enum Token {
     },
 }
 
-/// A compiled pattern.
 pub struct Pattern {
     tokens: Vec<Token>,
     collation: Collation,

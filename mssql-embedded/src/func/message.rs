@@ -76,9 +76,10 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
             continue;
         }
         let end = rest
-            .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | ' ' | '#' | '.'))
+            .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | ' ' | '#' | '.' | '*'))
             .unwrap_or(rest.len());
         let (spec, tail) = rest.split_at(end);
+        let spec = &given_by_arguments(spec, &mut args)?;
         let tail = tail
             .strip_prefix("I64")
             .or_else(|| tail.strip_prefix(['l', 'h']))
@@ -94,20 +95,44 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
         if let Some((i, value)) = argument
             && !fits(kind, value)
         {
-            return Err(SqlError::new(
-                2786,
-                format!(
-                    "The data type of substitution parameter {} does not match the expected type of \
-                     the format specification.",
-                    i + 1
-                ),
-            ));
+            return Err(mismatch(i));
         }
         let text = placeholder(kind, argument.map(|(_, value)| value), spec);
         out.push_str(&pad(&text, spec));
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// 2786 for the argument at a position.
+fn mismatch(position: usize) -> SqlError {
+    let message = format!(
+        "The data type of substitution parameter {} does not match the expected type of the format \
+         specification.",
+        position + 1
+    );
+    SqlError::new(2786, message)
+}
+
+/// Width and precision with each `*` replaced: "the width (or precision) is specified by the associated
+/// argument in the argument list, which must be an integer value" (RAISERROR).
+fn given_by_arguments<'v>(
+    spec: &str,
+    args: &mut impl Iterator<Item = (usize, &'v Value)>,
+) -> SqlResult<String> {
+    let mut given = String::with_capacity(spec.len());
+    for c in spec.chars() {
+        if c != '*' {
+            given.push(c);
+            continue;
+        }
+        match args.next() {
+            Some((_, Value::Int(n))) => given.push_str(&n.to_string()),
+            Some((i, _)) => return Err(mismatch(i)),
+            None => {}
+        }
+    }
+    Ok(given)
 }
 
 /// Whether a placeholder takes a value of this kind; NULL fits everywhere.

@@ -53,7 +53,6 @@ pub struct Arg {
 /// How a call is typed.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// The result type.
     pub ret: DataType,
     /// The types the arguments are cast to.
     pub params: Vec<DataType>,
@@ -61,7 +60,6 @@ pub struct Signature {
     pub nullable: bool,
 }
 
-/// A scalar function.
 pub struct Function {
     /// Its name, upper case.
     pub name: &'static str,
@@ -102,6 +100,19 @@ impl Callable {
         matches!(self.name(), "NEWID" | "RAND" | OF_NEWID)
     }
 
+    /// Whether it gives the same for the same arguments, in every session and at any time ("Deterministic and
+    /// nondeterministic functions").
+    pub fn is_deterministic(self) -> bool {
+        match self {
+            Self::Computed(function) => {
+                let clock = date::CLOCK.contains(&function.name);
+                let session = session::FUNCTIONS.iter().any(|f| f.name == function.name);
+                !clock && !session && !self.is_random()
+            }
+            Self::Metadata(_) => false,
+        }
+    }
+
     /// Whether the first argument is a date part: a bare word that arrives as constant text.
     pub fn takes_date_part(self) -> bool {
         match self {
@@ -120,6 +131,10 @@ impl Callable {
             Self::Computed(function) => (function.bind)(args),
             Self::Metadata(metadata) => {
                 sig::arity(metadata.name, args, metadata.least, metadata.params.len())?;
+                // The word that says what is asked for comes last.
+                if let Some(Value::Str(word)) = args.last().and_then(|a| a.constant.as_ref()) {
+                    metadata.refuse(&String::from_utf16_lossy(word))?;
+                }
                 let params = metadata.params.iter().take(args.len());
                 let params = params.map(|ty| ty(sig::DEFAULT)).collect();
                 sig::sig((metadata.ret)(sig::DEFAULT), params)

@@ -61,7 +61,6 @@ fn bind(name: &str, args: &[Arg], value: SessionValue) -> SqlResult<Signature> {
 }
 
 impl SessionValue {
-    /// The type of the value.
     pub fn ty(self) -> DataType {
         match self {
             Self::RowCount

@@ -182,18 +182,16 @@ pub(super) fn float(value: &Value) -> f64 {
     if let Value::Float(f) = value { *f } else { 0.0 }
 }
 
-/// Whether any argument is NULL.
 pub(super) fn any_null(args: &[Value]) -> bool {
     args.iter().any(Value::is_null)
 }
 
 /// Text cut to the result type of a signature.
 pub(super) fn fitted(text: Vec<u16>, ty: &DataType) -> Value {
-    let limit = match ty.length() {
-        Some(Length::Limited(n)) => usize::from(n),
-        _ => usize::MAX,
+    let Some(Length::Limited(limit)) = ty.length() else {
+        return Value::Str(text.into());
     };
-    let kept = crate::value::text::fitting_prefix(&text, ty, limit);
+    let kept = crate::value::text::fitting_prefix(&text, ty, usize::from(limit));
     if kept.len() == text.len() {
         Value::Str(text.into())
     } else {
@@ -201,7 +199,6 @@ pub(super) fn fitted(text: Vec<u16>, ty: &DataType) -> Value {
     }
 }
 
-/// The collation of a parameter of a signature.
 pub(super) fn param_collation(signature: &Signature, index: usize) -> Collation {
     signature
         .params

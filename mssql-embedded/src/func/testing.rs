@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{Arg, Host, SessionValue, lookup};
 use crate::activity::Activity;
-use crate::ast::ObjectName;
-use crate::catalog::{Catalog, Database, Object};
+use crate::ast::{ObjectName, Switch};
+use crate::catalog::{Catalog, Database, Found};
 use crate::dictionary::Source;
 use crate::error::SqlResult;
 use crate::lock::{LockManager, LockOwner};
@@ -73,7 +73,7 @@ impl Source for TestHost {
         Duration::ZERO
     }
 
-    fn resolve(&self, _: &ObjectName) -> Option<&Object> {
+    fn resolve(&self, _: &ObjectName) -> Option<Found<'_>> {
         None
     }
 
@@ -81,8 +81,8 @@ impl Source for TestHost {
         51
     }
 
-    fn login(&self) -> &str {
-        "sa"
+    fn login(&self) -> String {
+        "sa".to_owned()
     }
 
     fn sysadmin(&self) -> bool {
@@ -93,7 +93,7 @@ impl Source for TestHost {
         1
     }
 
-    fn set_option(&self, _: &str) -> Option<bool> {
+    fn set_option(&self, _: Switch) -> Option<bool> {
         None
     }
 }
@@ -143,7 +143,6 @@ pub(crate) fn call_typed(name: &str, args: &[(Value, DataType)]) -> SqlResult<(V
     Ok((value, signature.ret))
 }
 
-/// The text of a result.
 pub(crate) fn text(value: SqlResult<Value>) -> String {
     match value {
         Ok(Value::Str(s)) => String::from_utf16_lossy(&s),

@@ -71,7 +71,7 @@ pub struct StatementCounters {
 /// BEGIN, COMMIT and ROLLBACK requests of the driver as `transaction`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// By procedure.
+    /// By `schema.name` of the procedure, or by the label that stands for other requests.
     pub procedures: BTreeMap<String, Counters>,
     /// By procedure (empty for batches) and text, if statements are watched.
     pub statements: BTreeMap<(String, String), StatementCounters>,

@@ -25,7 +25,6 @@ use crate::error::SqlError;
 use counters::Book;
 use sessions::Sessions;
 
-/// Rules are armed.
 const RULES: u8 = 1;
 /// Statements are counted one by one.
 const STATEMENTS: u8 = 2;
@@ -33,7 +32,6 @@ const STATEMENTS: u8 = 2;
 /// What a rule does.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// Raise an error.
     Fail(SqlError),
     /// End the connection without a word.
     Cut,
@@ -92,7 +90,6 @@ impl Hooks {
         self.watching.load(Ordering::Acquire) & RULES != 0
     }
 
-    /// Whether statements are counted one by one.
     pub(crate) fn counts_statements(&self) -> bool {
         self.watching.load(Ordering::Acquire) & STATEMENTS != 0
     }

@@ -12,7 +12,6 @@ pub(super) struct Sessions {
 }
 
 impl Hooks {
-    /// A session begins.
     pub(crate) fn session_started(&self, spid: u16) {
         self.sessions.lock().live.insert(spid, None);
     }

@@ -9,7 +9,6 @@ pub(crate) enum Moment {
     Statement,
     /// The outermost COMMIT is about to commit.
     Commit,
-    /// It has committed.
     Committed,
     /// A request has run and the rest of its answer is not sent.
     Response,
@@ -20,7 +19,6 @@ pub(crate) enum Moment {
 pub(crate) struct Event<'a> {
     /// How far the request has come.
     pub(crate) moment: Moment,
-    /// The session.
     pub(crate) spid: u16,
     /// `schema.name` of the running procedure, empty in a batch.
     pub(crate) procedure: &'a str,

@@ -1,20 +1,11 @@
 //! Finding a cycle of waits and choosing who gives up.
 
 use super::table::{Verdict, Wait};
-use super::{LockInfo, LockManager, LockOwner, LockStatus, Resource};
+use super::{Deadlock, LockManager, LockOwner, LockStatus, Resource};
 use crate::fast_map::FastSet;
 
 /// How many deadlocks are remembered, the latest.
 const REMEMBERED: usize = 8;
-
-/// Some who waited for each other.
-#[derive(Clone, Debug)]
-pub struct Deadlock {
-    /// Who had to give up.
-    pub victim: LockOwner,
-    /// What they waited for, and who had it.
-    pub locks: Vec<LockInfo>,
-}
 
 impl LockManager {
     /// The latest deadlocks, the newest last.

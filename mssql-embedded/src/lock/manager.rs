@@ -14,16 +14,12 @@ use crate::fast_map::FastMap;
 /// Beyond this many recycled slots the memory is given back when nothing is locked any more.
 const SLOTS_KEPT: usize = 1 << 16;
 
-/// A request for a lock.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
-    /// Who asks.
+    /// Waits and deadlocks are between owners.
     pub owner: LockOwner,
-    /// For what.
     pub resource: &'r Resource,
-    /// In which mode.
     pub mode: Mode,
-    /// For how long.
     pub span: Span,
     /// What the deadlock detector shall know if the request must wait; `None` refuses to wait.
     pub wait: Option<WaitCost>,

@@ -9,15 +9,15 @@ mod deadlock;
 mod manager;
 mod mode;
 mod release;
+mod report;
 mod resource;
 mod table;
 #[cfg(test)]
 mod tests;
 mod view;
 
-pub use deadlock::Deadlock;
 pub use manager::{LockManager, Reply, Request, WaitCost};
 pub use mode::{Mode, Strength};
+pub use report::{Deadlock, LockInfo, LockStatus, LockWait};
 pub use resource::{Key, LockOwner, Resource};
 pub use table::{Grip, Span, Verdict};
-pub use view::{LockInfo, LockStatus, LockWait};

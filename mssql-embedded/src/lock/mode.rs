@@ -50,7 +50,7 @@ pub enum Gap {
     Exclusive,
 }
 
-/// A lock mode.
+/// A strength, and for key-range locks what holds for the gap before the key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// What is asked of the resource.

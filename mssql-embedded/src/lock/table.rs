@@ -165,15 +165,13 @@ pub(super) struct Owner {
     pub held: FastSet<u32>,
     /// Slots in which it holds something briefly.
     pub brief: Vec<u32>,
-    /// Tables it has locked.
     pub tables: FastMap<ObjectId, TableUse>,
     /// Whether some table has counted row locks in this statement.
     pub counted: bool,
-    /// What it waits for.
     pub wait: Option<Wait>,
     /// How many locks it has taken in this transaction.
     pub acquisitions: u64,
-    /// Wakes its thread.
+    /// Signalled with the latch held, when the wait was granted or refused.
     pub signal: Arc<Condvar>,
 }
 
@@ -267,7 +265,6 @@ pub(super) struct Wait {
 /// Where a wait stands.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// Still waiting.
     Waiting,
     /// The lock is held now.
     Granted(Grip),

@@ -3,46 +3,7 @@
 use std::time::Duration;
 
 use super::table::Verdict;
-use super::{LockManager, LockOwner, Mode, Resource};
-
-/// request_status of sys.dm_tran_locks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockStatus {
-    /// Held.
-    Grant,
-    /// Waiting without holding anything on the resource.
-    Wait,
-    /// Waiting for a stronger mode than the one held.
-    Convert,
-}
-
-/// One row of sys.dm_tran_locks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockInfo {
-    /// The session.
-    pub owner: LockOwner,
-    /// What is locked.
-    pub resource: Resource,
-    /// The mode held or asked for.
-    pub mode: Mode,
-    /// Held or awaited.
-    pub status: LockStatus,
-    /// Owned by the session rather than its transaction.
-    pub session: bool,
-}
-
-/// What a session waits for.
-#[derive(Clone, Debug)]
-pub struct LockWait {
-    /// The mode asked for.
-    pub mode: Mode,
-    /// What is to be locked.
-    pub resource: Resource,
-    /// A session that is in the way.
-    pub blocker: LockOwner,
-    /// When the wait began, by the engine's clock.
-    pub since: Duration,
-}
+use super::{LockInfo, LockManager, LockOwner, LockStatus, LockWait};
 
 impl LockManager {
     /// Notes when the wait of a session began.

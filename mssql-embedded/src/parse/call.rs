@@ -40,7 +40,7 @@ impl Parser<'_> {
     pub fn column_or_call(&mut self) -> SqlResult<Expr> {
         let pos = self.pos();
         if self.kw("NEXT") && self.kw_at(1, "VALUE") && self.kw_at(2, "FOR") {
-            return Err(self.unsupported("NEXT VALUE FOR"));
+            return Err(self.refused(Kind::Clause, "NEXT VALUE FOR"));
         }
         if self.peek_at(1).kind == Tok::LParen && self.is(Tok::Word) {
             let name = self.upper();
@@ -53,7 +53,7 @@ impl Parser<'_> {
             return self.call(name, pos);
         }
         if self.is(Tok::ColonColon) {
-            return Err(self.unsupported("a static method call"));
+            return Err(self.refused(Kind::Clause, "a static method call"));
         }
         Ok(Expr {
             pos,
@@ -80,8 +80,11 @@ impl Parser<'_> {
                 let name = self.word_as_name();
                 ExprKind::Call(bare_call(name, Vec::new()))
             }
-            "IDENTITY" if followed => return Err(self.unsupported("IDENTITY() in SELECT INTO")),
-            "IDENTITYCOL" | "ROWGUIDCOL" => return Err(self.unsupported(&word)),
+            "IDENTITY" if followed => {
+                return Err(self.refused(Kind::Clause, "IDENTITY() in SELECT INTO"));
+            }
+            "IDENTITYCOL" => return Err(self.refused(Kind::Clause, &word)),
+            "ROWGUIDCOL" => return Err(self.refused(Kind::ColumnProperty, &word)),
             _ => return Err(self.fail()),
         };
         Ok(Expr { pos, kind })
@@ -170,7 +173,7 @@ impl Parser<'_> {
         let name = self.word_as_name();
         self.expect(Tok::LParen)?;
         if self.kw_any(&["LEADING", "TRAILING", "BOTH"]) && self.peek_at(1).kind != Tok::RParen {
-            return Err(self.unsupported("TRIM with LEADING, TRAILING or BOTH"));
+            return Err(self.refused(Kind::Clause, "TRIM with LEADING, TRAILING or BOTH"));
         }
         let mut args = vec![self.expr()?];
         if self.eat_kw("FROM") {
@@ -247,13 +250,13 @@ impl Parser<'_> {
             self.expect(Tok::RParen)?;
         }
         if (self.kw("IGNORE") || self.kw("RESPECT")) && self.kw_at(1, "NULLS") {
-            return Err(self.unsupported("IGNORE NULLS and RESPECT NULLS"));
+            return Err(self.refused(Kind::Clause, "IGNORE NULLS and RESPECT NULLS"));
         }
         if self.eat_kw("OVER") {
             call.over = Some(self.nested(Self::over)?);
         }
         if self.is(Tok::Dot) {
-            return Err(self.unsupported("a method call on a value"));
+            return Err(self.refused(Kind::Clause, "a method call on a value"));
         }
         Ok(Expr {
             pos,
@@ -263,7 +266,7 @@ impl Parser<'_> {
 
     fn over(&mut self) -> SqlResult<Over> {
         if self.is_ident() {
-            return Err(self.unsupported("a named WINDOW"));
+            return Err(self.refused(Kind::Clause, "a named WINDOW"));
         }
         self.expect(Tok::LParen)?;
         let mut over = Over {

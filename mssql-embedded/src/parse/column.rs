@@ -3,14 +3,14 @@
 use super::cursor::Parser;
 use super::render::{render_condition, render_expr};
 use super::token::Tok;
-use crate::ast::{ColumnDef, ConstraintKind, Ident, IndexColumn, TableConstraint};
+use crate::ast::{ColumnDef, ConstraintKind, Ident, IndexColumn, Repeated, TableConstraint};
 use crate::error::SqlResult;
 use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn column_def(&mut self) -> SqlResult<ColumnDef> {
         if self.kw("PERIOD") && self.kw_at(1, "FOR") {
-            return Err(self.unsupported("PERIOD FOR SYSTEM_TIME"));
+            return Err(self.refused(Kind::Clause, "PERIOD FOR SYSTEM_TIME"));
         }
         let name = self.ident()?;
         let mut column = ColumnDef {
@@ -24,6 +24,7 @@ impl Parser<'_> {
             identity: None,
             default: None,
             with_values: false,
+            repeated: None,
             constraints: Vec::new(),
         };
         if self.eat_kw("AS") {
@@ -49,7 +50,10 @@ impl Parser<'_> {
             }
             "NULL" | "NOT" => {
                 if self.kw_at(1, "FOR") {
-                    return Err(self.unsupported("NOT FOR REPLICATION"));
+                    return Err(self.refused(Kind::Clause, "NOT FOR REPLICATION"));
+                }
+                if column.nullable.is_some() {
+                    column.repeated = Some(Repeated::Nullability);
                 }
                 column.nullable = self.nullability()?;
             }
@@ -102,6 +106,9 @@ impl Parser<'_> {
                 let expr = self.expr()?;
                 self.no_subquery(&expr)?;
                 let text = format!("({})", render_expr(&expr));
+                if column.default.is_some() {
+                    column.repeated = Some(Repeated::Default);
+                }
                 column.default = Some((name, expr, text));
                 if self.kw("WITH") && self.kw_at(1, "VALUES") {
                     self.advance();
@@ -138,7 +145,7 @@ impl Parser<'_> {
     pub fn check_constraint(&mut self) -> SqlResult<ConstraintKind> {
         self.advance();
         if self.kw("NOT") && self.kw_at(1, "FOR") {
-            return Err(self.unsupported("NOT FOR REPLICATION"));
+            return Err(self.refused(Kind::Clause, "NOT FOR REPLICATION"));
         }
         self.expect(Tok::LParen)?;
         let condition = self.condition()?;

@@ -116,7 +116,7 @@ impl Parser<'_> {
         if self.eat_kw("IS") {
             let negated = self.eat_kw("NOT");
             if self.kw("DISTINCT") {
-                return Err(self.unsupported("IS DISTINCT FROM"));
+                return Err(self.refused(Kind::Clause, "IS DISTINCT FROM"));
             }
             self.expect_kw("NULL")?;
             return Ok(Node::Condition(Condition::IsNull {

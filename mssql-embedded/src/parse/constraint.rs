@@ -119,7 +119,7 @@ impl Parser<'_> {
             }
         }
         if self.kw("NOT") && self.kw_at(1, "FOR") {
-            return Err(self.unsupported("NOT FOR REPLICATION"));
+            return Err(self.refused(Kind::Clause, "NOT FOR REPLICATION"));
         }
         Ok(ConstraintKind::ForeignKey {
             columns,

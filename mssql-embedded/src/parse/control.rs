@@ -1,11 +1,12 @@
 //! Control flow: blocks, IF, WHILE, TRY, THROW, RAISERROR, labels, PRINT, WAITFOR.
 
-use super::cursor::Parser;
+use super::cursor::{Jump, Parser};
 use super::errors;
 use super::stmt::ListEnd;
 use super::token::Tok;
-use crate::ast::{Expr, ExprKind, StmtKind};
-use crate::error::SqlResult;
+use crate::ast::{Expr, ExprKind, FlowStmt, RaisErrorStmt, SessionStmt, StmtKind, ValueStmt};
+use crate::error::{SqlError, SqlResult};
+use crate::refused::Kind;
 
 impl Parser<'_> {
     /// Everything that starts with BEGIN.
@@ -23,17 +24,17 @@ impl Parser<'_> {
         if self.kw("CATCH") {
             return Err(self.fail());
         }
-        let body = self.statements(ListEnd::End)?;
+        let body = self.in_list(false, |p| p.statements(ListEnd::End))?;
         if body.is_empty() {
             return Err(self.fail());
         }
         self.expect_kw("END")?;
-        Ok(StmtKind::Block(body))
+        Ok(FlowStmt::Block(body).into())
     }
 
     fn try_catch(&mut self) -> SqlResult<StmtKind> {
         self.eat(Tok::Semi);
-        let body = self.statements(ListEnd::End)?;
+        let body = self.in_list(true, |p| p.statements(ListEnd::End))?;
         self.expect_kw("END")?;
         self.expect_kw("TRY")?;
         self.eat(Tok::Semi);
@@ -41,11 +42,11 @@ impl Parser<'_> {
         self.expect_kw("CATCH")?;
         let outer = self.scope.in_catch;
         self.scope.in_catch = true;
-        let handler = self.statements(ListEnd::End)?;
+        let handler = self.in_list(true, |p| p.statements(ListEnd::End))?;
         self.scope.in_catch = outer;
         self.expect_kw("END")?;
         self.expect_kw("CATCH")?;
-        Ok(StmtKind::TryCatch { body, handler })
+        Ok(FlowStmt::TryCatch { body, handler }.into())
     }
 
     pub fn if_statement(&mut self) -> SqlResult<StmtKind> {
@@ -60,11 +61,12 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(StmtKind::If {
+        Ok(FlowStmt::If {
             condition,
             then,
             otherwise,
-        })
+        }
+        .into())
     }
 
     pub fn while_statement(&mut self) -> SqlResult<StmtKind> {
@@ -74,7 +76,7 @@ impl Parser<'_> {
         self.scope.in_loop = true;
         let body = Box::new(self.inner_statement()?);
         self.scope.in_loop = outer;
-        Ok(StmtKind::While { condition, body })
+        Ok(FlowStmt::While { condition, body }.into())
     }
 
     pub fn loop_jump(&mut self, word: &str) -> SqlResult<StmtKind> {
@@ -83,9 +85,9 @@ impl Parser<'_> {
         }
         self.advance();
         Ok(if word == "BREAK" {
-            StmtKind::Break
+            FlowStmt::Break.into()
         } else {
-            StmtKind::Continue
+            FlowStmt::Continue.into()
         })
     }
 
@@ -100,36 +102,50 @@ impl Parser<'_> {
         if value.is_some() && !self.scope.procedure {
             return Err(errors::return_value_in_batch(line));
         }
-        Ok(StmtKind::Return(value))
+        Ok(ValueStmt::Return(value).into())
     }
 
     pub fn goto(&mut self) -> SqlResult<StmtKind> {
         self.advance();
         let label = self.ident()?;
-        self.gotos.push((label.name.clone(), label.pos.line));
-        Ok(StmtKind::Goto(label))
+        self.gotos.push(Jump {
+            label: label.name.clone(),
+            line: label.pos.line,
+            from: self.lists.clone(),
+        });
+        Ok(FlowStmt::Goto(label).into())
     }
 
     pub fn label(&mut self) -> SqlResult<StmtKind> {
         let label = self.ident()?;
         self.expect(Tok::Colon)?;
-        if !self.labels.insert(label.name.to_lowercase()) {
+        let earlier = self
+            .labels
+            .insert(label.name.to_lowercase(), self.lists.clone());
+        if earlier.is_some() {
             return Err(errors::label_twice(&label.name, label.pos.line));
         }
-        Ok(StmtKind::Label(label))
+        Ok(FlowStmt::Label(label).into())
     }
 
-    /// Every GOTO must find its label in the same batch or procedure.
+    /// Every GOTO must find its label in the same batch or procedure, and may leave TRY and CATCH but not
+    /// enter them. The engine looks for a label only in the lists around the GOTO, so the others that
+    /// SQL Server would find are refused.
     pub fn check_labels(&mut self) -> SqlResult<()> {
         let known = std::mem::take(&mut self.labels);
-        let missing = self
-            .gotos
-            .drain(..)
-            .find(|(name, _)| !known.contains(&name.to_lowercase()));
-        match missing {
-            Some((name, line)) => Err(errors::label_missing(&name, line)),
-            None => Ok(()),
+        for Jump { label, line, from } in self.gotos.drain(..) {
+            let Some(to) = known.get(&label.to_lowercase()) else {
+                return Err(errors::label_missing(&label, line));
+            };
+            let entered = || to.iter().filter(|list| !from.contains(list));
+            if entered().any(|list| list.guarded) {
+                return Err(errors::jump_into_try(line));
+            }
+            if entered().next().is_some() {
+                return Err(SqlError::unsupported("GOTO into a block").at(line));
+            }
         }
+        Ok(())
     }
 
     /// `THROW`, alone in a CATCH block or with literals or variables.
@@ -144,14 +160,14 @@ impl Parser<'_> {
             if !self.scope.in_catch {
                 return Err(errors::rethrow_outside_catch(line));
             }
-            return Ok(StmtKind::Throw(None));
+            return Ok(ValueStmt::Throw(None).into());
         }
         let number = self.simple_value()?;
         self.expect(Tok::Comma)?;
         let message = self.simple_value()?;
         self.expect(Tok::Comma)?;
         let state = self.simple_value()?;
-        Ok(StmtKind::Throw(Some(Box::new((number, message, state)))))
+        Ok(ValueStmt::Throw(Some(Box::new((number, message, state)))).into())
     }
 
     pub fn raiserror(&mut self) -> SqlResult<StmtKind> {
@@ -181,7 +197,7 @@ impl Parser<'_> {
                 Ok(())
             })?;
         }
-        Ok(StmtKind::RaisError {
+        Ok(ValueStmt::RaisError(Box::new(RaisErrorStmt {
             message,
             severity,
             state,
@@ -189,14 +205,15 @@ impl Parser<'_> {
             nowait,
             log,
             seterror,
-        })
+        }))
+        .into())
     }
 
     pub fn print(&mut self) -> SqlResult<StmtKind> {
         self.advance();
         let value = self.expr()?;
         self.no_subquery(&value)?;
-        Ok(StmtKind::Print(value))
+        Ok(ValueStmt::Print(value).into())
     }
 
     /// Refuses a subquery as the whole of a value that must be scalar (1046).
@@ -212,17 +229,20 @@ impl Parser<'_> {
         if self.is(Tok::LParen) {
             return Err(self.unsupported("WAITFOR (RECEIVE)"));
         }
-        let delay = self.kw("DELAY");
-        if !self.eat_kw("DELAY") {
-            self.expect_kw("TIME")?;
+        if self.kw("TIME") {
+            return Err(self.refused(Kind::Statement, "WAITFOR TIME"));
         }
+        self.expect_kw("DELAY")?;
         let time = self.simple_value()?;
-        Ok(StmtKind::WaitFor { delay, time })
+        Ok(ValueStmt::WaitFor { time }.into())
     }
 
     pub fn use_database(&mut self) -> SqlResult<StmtKind> {
+        if self.scope.procedure {
+            return Err(errors::use_in_procedure(self.line()));
+        }
         self.advance();
-        self.ident().map(StmtKind::Use)
+        self.ident().map(|it| SessionStmt::Use(it).into())
     }
 
     pub fn kill(&mut self) -> SqlResult<StmtKind> {
@@ -231,6 +251,6 @@ impl Parser<'_> {
         if self.kw("WITH") && self.kw_at(1, "STATUSONLY") {
             return Err(self.unsupported("KILL … WITH STATUSONLY"));
         }
-        Ok(StmtKind::Kill(session))
+        Ok(SessionStmt::Kill(session).into())
     }
 }

@@ -5,10 +5,11 @@
     reason = "of the many tokens a rule expects a few"
 )]
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::errors;
 use super::token::{Tok, Token};
+use super::{Progress, TOKENS_PER_TURN};
 use crate::ast::{BinaryOp, Pos};
 use crate::error::{SqlError, SqlResult};
 
@@ -23,12 +24,27 @@ const CHAIN_MAX: u32 = 500;
 /// What surrounds the statement being parsed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scope {
-    /// Inside CREATE PROCEDURE.
     pub procedure: bool,
     /// Inside a WHILE loop.
     pub in_loop: bool,
     /// Inside a CATCH block.
     pub in_catch: bool,
+}
+
+/// A list of statements within others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct List {
+    number: u32,
+    /// The body of TRY or CATCH.
+    pub guarded: bool,
+}
+
+/// A GOTO.
+pub(super) struct Jump {
+    pub label: String,
+    pub line: u32,
+    /// The lists that it is in.
+    pub from: Vec<List>,
 }
 
 /// A recursive-descent parser over the tokens of one batch.
@@ -43,14 +59,20 @@ pub(super) struct Parser<'a> {
     query_links: u32,
     pub scope: Scope,
     /// Labels declared, and labels jumped to with their lines, in the current batch.
-    pub labels: HashSet<String>,
-    pub gotos: Vec<(String, u32)>,
+    pub labels: HashMap<String, Vec<List>>,
+    pub gotos: Vec<Jump>,
+    /// The lists of statements around the current one, outermost first, and how many there were.
+    pub lists: Vec<List>,
+    pub lists_begun: u32,
     /// As in [`ParseOptions`](super::ParseOptions).
     pub open_json: bool,
+    progress: &'a mut Progress<'a>,
+    /// At which token it is told of the next time.
+    next_turn: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(text: &'a str, tokens: Vec<Token>) -> Self {
+    pub fn new(text: &'a str, tokens: Vec<Token>, progress: &'a mut Progress<'a>) -> Self {
         Self {
             text,
             tokens,
@@ -60,13 +82,30 @@ impl<'a> Parser<'a> {
             expr_links: 0,
             query_links: 0,
             scope: Scope::default(),
-            labels: HashSet::new(),
+            labels: HashMap::new(),
             gotos: Vec::new(),
+            lists: Vec::new(),
+            lists_begun: 0,
             open_json: true,
+            progress,
+            next_turn: TOKENS_PER_TURN,
         }
     }
 
-    /// The current token.
+    /// Reads a list of statements within the current one.
+    pub fn in_list<T>(
+        &mut self,
+        guarded: bool,
+        read: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.lists_begun += 1;
+        let number = self.lists_begun;
+        self.lists.push(List { number, guarded });
+        let outcome = read(self);
+        self.lists.pop();
+        outcome
+    }
+
     pub fn peek(&self) -> Token {
         self.peek_at(0)
     }
@@ -199,7 +238,6 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    /// `ON` or `OFF`.
     pub fn on_off(&mut self) -> SqlResult<bool> {
         if self.eat_kw("ON") {
             Ok(true)
@@ -208,8 +246,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs `inner` one nesting level deeper.
+    /// Runs `inner` one nesting level deeper. Every statement and every expression does so, so this is where a long
+    /// text is noticed.
     pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        if self.at >= self.next_turn {
+            self.next_turn = self.at + TOKENS_PER_TURN;
+            (self.progress)(0)?;
+        }
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(errors::too_deep(self.line()));

@@ -2,16 +2,18 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{Declaration, StmtKind};
+use crate::ast::{Declaration, StmtKind, ValueStmt};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn declare(&mut self) -> SqlResult<StmtKind> {
         self.advance();
         if self.is_ident() && (self.kw_at(1, "CURSOR") || self.kw_at(2, "CURSOR")) {
-            return Err(self.unsupported("CURSOR"));
+            return Err(self.refused(Kind::Clause, "CURSOR"));
         }
-        self.comma_list(Self::declaration).map(StmtKind::Declare)
+        self.comma_list(Self::declaration)
+            .map(|it| ValueStmt::Declare(it).into())
     }
 
     fn declaration(&mut self) -> SqlResult<Declaration> {

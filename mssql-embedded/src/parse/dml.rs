@@ -6,7 +6,7 @@ use super::query::QueryPlace;
 use super::token::Tok;
 use crate::ast::{
     Cte, DeleteStmt, DmlTarget, Ident, InsertSource, InsertStmt, InsertValue, OutputClause,
-    SelectItem, SetClause, StmtKind, Top, UpdateStmt,
+    SelectItem, SetClause, StmtKind, TableStmt, Top, UpdateStmt,
 };
 use crate::error::SqlResult;
 use crate::refused::Kind;
@@ -18,7 +18,7 @@ impl Parser<'_> {
     pub fn insert(&mut self, with: Vec<Cte>) -> SqlResult<StmtKind> {
         self.advance();
         if self.kw("BULK") {
-            return Err(self.unsupported("INSERT BULK"));
+            return Err(self.refused(Kind::Statement, "INSERT BULK"));
         }
         let top = self.dml_top()?;
         self.eat_kw("INTO");
@@ -27,7 +27,7 @@ impl Parser<'_> {
         let output = self.output_clause()?;
         let source = self.insert_source(&columns)?;
         let options = self.query_options()?;
-        Ok(StmtKind::Insert(InsertStmt {
+        Ok(TableStmt::Insert(InsertStmt {
             with,
             top,
             target,
@@ -35,7 +35,8 @@ impl Parser<'_> {
             output,
             source,
             options,
-        }))
+        })
+        .into())
     }
 
     fn dml_top(&mut self) -> SqlResult<Option<Top>> {
@@ -153,7 +154,7 @@ impl Parser<'_> {
             into = Some((target, columns));
         }
         if self.kw("OUTPUT") {
-            return Err(self.unsupported("a second OUTPUT clause"));
+            return Err(self.refused(Kind::Clause, "a second OUTPUT clause"));
         }
         Ok(Some(OutputClause { items, into }))
     }
@@ -172,7 +173,7 @@ impl Parser<'_> {
         };
         let filter = self.where_clause()?;
         let options = self.query_options()?;
-        Ok(StmtKind::Update(UpdateStmt {
+        Ok(TableStmt::Update(UpdateStmt {
             with,
             top,
             target,
@@ -181,7 +182,8 @@ impl Parser<'_> {
             from,
             filter,
             options,
-        }))
+        })
+        .into())
     }
 
     fn set_clause(&mut self) -> SqlResult<SetClause> {
@@ -190,7 +192,7 @@ impl Parser<'_> {
         }
         let column = self.object_name()?;
         if self.is(Tok::LParen) {
-            return Err(self.unsupported("a method call in UPDATE (.WRITE)"));
+            return Err(self.refused(Kind::Clause, "a method call in UPDATE"));
         }
         let op = self.assign_op()?;
         let value = if op.is_none() && self.eat_kw("DEFAULT") {
@@ -240,7 +242,7 @@ impl Parser<'_> {
         };
         let filter = self.where_clause()?;
         let options = self.query_options()?;
-        Ok(StmtKind::Delete(DeleteStmt {
+        Ok(TableStmt::Delete(DeleteStmt {
             with,
             top,
             target,
@@ -248,6 +250,7 @@ impl Parser<'_> {
             from,
             filter,
             options,
-        }))
+        })
+        .into())
     }
 }

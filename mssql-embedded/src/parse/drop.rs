@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{Ddl, DropKind, ObjectName, Stmt, StmtKind};
+use crate::ast::{Ddl, DropKind, FlowStmt, ObjectName, Stmt, StmtKind};
 use crate::error::SqlResult;
 
 impl Parser<'_> {
@@ -60,7 +60,7 @@ impl Parser<'_> {
             Some(only) if drops.is_empty() => only.kind,
             last => {
                 drops.extend(last);
-                StmtKind::Block(drops)
+                FlowStmt::Block(drops).into()
             }
         })
     }

@@ -75,6 +75,16 @@ pub(super) fn not_first_in_batch(what: &str, line: u32) -> SqlError {
     syntax(111, 1, line, message)
 }
 
+pub(super) fn jump_into_try(line: u32) -> SqlError {
+    let message = "GOTO cannot be used to jump into a TRY or CATCH scope.";
+    syntax(1026, 1, line, message.into())
+}
+
+pub(super) fn use_in_procedure(line: u32) -> SqlError {
+    let message = "a USE database statement is not allowed in a procedure, function or trigger.";
+    syntax(154, 1, line, message.into())
+}
+
 pub(super) fn outside_loop(what: &str, line: u32) -> SqlError {
     let number = if what == "BREAK" { 135 } else { 136 };
     let message = format!("Cannot use a {what} statement outside the scope of a WHILE statement.");

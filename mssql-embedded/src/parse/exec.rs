@@ -7,8 +7,11 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{ExecArg, ExecStmt, ExecTarget, Expr, ExprKind, Literal, StmtKind};
+use crate::ast::{
+    ExecArg, ExecStmt, ExecTarget, Expr, ExprKind, Literal, SessionStmt, StmtKind, UserName,
+};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn exec(&mut self) -> SqlResult<StmtKind> {
@@ -21,19 +24,24 @@ impl Parser<'_> {
 
     fn execute_as(&mut self) -> SqlResult<StmtKind> {
         self.advance();
-        if self.kw("CALLER") {
-            return Err(self.unsupported("EXECUTE AS CALLER"));
+        if self.kw("CALLER") || self.kw("LOGIN") {
+            let name = format!("EXECUTE AS {}", self.upper());
+            return Err(self.refused(Kind::Statement, &name));
         }
-        let login = self.kw("LOGIN");
-        if !self.eat_kw("LOGIN") {
-            self.expect_kw("USER")?;
-        }
+        self.expect_kw("USER")?;
         self.expect(Tok::Eq)?;
-        let name = self.simple_value()?;
+        let name = if self.is(Tok::Variable) {
+            UserName::Variable(self.variable()?)
+        } else {
+            match self.literal() {
+                Some(Literal::String(name) | Literal::NString(name)) => UserName::Text(name),
+                _ => return Err(self.fail()),
+            }
+        };
         if self.kw("WITH") && (self.kw_at(1, "NO") || self.kw_at(1, "COOKIE")) {
-            return Err(self.unsupported("EXECUTE AS … WITH NO REVERT or COOKIE"));
+            return Err(self.refused(Kind::Clause, "EXECUTE AS … WITH NO REVERT or COOKIE"));
         }
-        Ok(StmtKind::ExecuteAs { login, name })
+        Ok(SessionStmt::ExecuteAs(name).into())
     }
 
     /// A call without EXEC, at the start of a batch.
@@ -91,7 +99,7 @@ impl Parser<'_> {
         target: ExecTarget,
     ) -> SqlResult<ExecStmt> {
         if self.is(Tok::Semi) && self.peek_at(1).kind == Tok::Int {
-            return Err(self.unsupported("a numbered procedure"));
+            return Err(self.refused(Kind::Clause, "a numbered procedure"));
         }
         let args = if self.starts_argument() {
             self.comma_list(Self::exec_arg)?
@@ -154,7 +162,7 @@ impl Parser<'_> {
             self.advance();
             self.advance();
         } else if self.kw("WITH") && self.kw_at(1, "RESULT") {
-            return Err(self.unsupported("WITH RESULT SETS"));
+            return Err(self.refused(Kind::Clause, "WITH RESULT SETS"));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::cursor::Parser;
 use super::token::Tok;
 use crate::ast::{BinaryOp, Expr, ExprKind, QueryBody, UnaryOp};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 const SUM: u8 = 1;
 const PRODUCT: u8 = 2;
@@ -119,10 +120,13 @@ impl Parser<'_> {
             Tok::Word | Tok::Quoted | Tok::Temp => return self.column_or_call(),
             Tok::Reserved => return self.reserved_primary(),
             Tok::Pseudo => return Err(self.unsupported(self.slice(token))),
+            Tok::Other if self.slice(token) == "{" => {
+                return Err(self.unsupported("an ODBC escape sequence {…}"));
+            }
             _ => return Err(self.fail()),
         };
         if self.is(Tok::Dot) && matches!(kind, ExprKind::Variable(_)) {
-            return Err(self.unsupported("a method call on a variable"));
+            return Err(self.refused(Kind::Clause, "a method call on a variable"));
         }
         Ok(Expr { pos, kind })
     }

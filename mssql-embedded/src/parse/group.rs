@@ -5,6 +5,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::Expr;
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// How many grouping sets a query may have.
 const MAX_SETS: usize = 4096;
@@ -20,7 +21,7 @@ impl Parser<'_> {
     pub(super) fn group_by(&mut self) -> SqlResult<Grouping> {
         self.expect_kw("BY")?;
         if self.kw("ALL") {
-            return Err(self.unsupported("GROUP BY ALL"));
+            return Err(self.refused(Kind::Clause, "GROUP BY ALL"));
         }
         let line = self.line();
         let mut exprs = Vec::new();

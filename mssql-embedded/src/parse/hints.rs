@@ -1,5 +1,7 @@
 //! Table hints and query hints. A hint the engine does not act on is refused by name (`crate::refused`).
 
+use std::num::NonZeroU32;
+
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
@@ -7,7 +9,6 @@ use crate::ast::{JoinStrategy, QueryHint, TableHint};
 use crate::error::SqlResult;
 use crate::refused::{Kind, refusal};
 
-/// The highest MAXRECURSION.
 const RECURSION_MAX: u32 = 32_767;
 
 impl Parser<'_> {
@@ -126,7 +127,7 @@ impl Parser<'_> {
                 if limit > RECURSION_MAX {
                     return Err(errors::too_much_recursion(limit, self.line()));
                 }
-                QueryHint::MaxRecursion(limit)
+                QueryHint::MaxRecursion(NonZeroU32::new(limit))
             }
             ("FORCE", "ORDER") => {
                 take(self, 2);
@@ -164,7 +165,11 @@ impl Parser<'_> {
                 QueryHint::NoEffect
             }
             ("", _) => return Err(self.fail()),
-            _ => return Err(self.unsupported(&format!("the query hint {word}"))),
+            _ => {
+                let two = || refusal(Kind::QueryHint, &format!("{word} {second}"));
+                let refused = refusal(Kind::QueryHint, &word).or_else(two);
+                return Err(refused.map_or_else(|| self.fail(), |r| r.at(self.line())));
+            }
         })
     }
 
@@ -197,7 +202,6 @@ fn simple_hint(word: &str) -> Option<TableHint> {
         "REPEATABLEREAD" => TableHint::RepeatableRead,
         "READCOMMITTED" => TableHint::ReadCommitted,
         "READCOMMITTEDLOCK" => TableHint::ReadCommittedLock,
-        "SNAPSHOT" => TableHint::Snapshot,
         "NOWAIT" => TableHint::NoWait,
         "FORCESEEK" => TableHint::ForceSeek,
         "FORCESCAN" => TableHint::ForceScan,

@@ -2,7 +2,7 @@
 //! sys.columns` is valid. They can name nothing unless delimited, and a syntax error at one is 156
 //! rather than 102.
 
-/// Sorted, upper case.
+/// Upper case. Sorted, because it is searched by halves.
 const RESERVED: &[&str] = &[
     "ADD",
     "ALL",

@@ -2,7 +2,9 @@
 
 use super::errors;
 use super::keywords::is_reserved;
+use super::switching::Switching;
 use super::token::{Tok, Token};
+use super::{Progress, TOKENS_PER_TURN};
 use crate::ast::Pos;
 use crate::error::{SqlError, SqlResult};
 
@@ -10,7 +12,11 @@ use crate::error::{SqlError, SqlResult};
 const IDENTIFIER_MAX: usize = 128;
 
 /// Tokenizes a whole batch; the last token is always [`Tok::End`].
-pub(super) fn tokenize(text: &str, quoted_identifier: bool) -> SqlResult<Vec<Token>> {
+pub(super) fn tokenize(
+    text: &str,
+    quoted_identifier: bool,
+    progress: &mut Progress<'_>,
+) -> SqlResult<Vec<Token>> {
     if u32::try_from(text.len()).is_err() {
         return Err(SqlError::unsupported("a batch of more than 4 GB"));
     }
@@ -24,13 +30,19 @@ pub(super) fn tokenize(text: &str, quoted_identifier: bool) -> SqlResult<Vec<Tok
             offset: 0,
         },
         quoted_identifier,
+        switching: Switching::default(),
     };
-    let mut tokens = Vec::with_capacity(text.len() / 6 + 1);
+    // A guess, and none about a text that may be one literal: what is too long shall fail before it takes memory.
+    let mut tokens = Vec::with_capacity((text.len() / 6 + 1).min(TOKENS_PER_TURN));
     loop {
         let token = lexer.next()?;
         tokens.push(token);
         if token.kind == Tok::End {
+            progress(tokens.len() % TOKENS_PER_TURN)?;
             return Ok(tokens);
+        }
+        if tokens.len().is_multiple_of(TOKENS_PER_TURN) {
+            progress(TOKENS_PER_TURN)?;
         }
     }
 }
@@ -42,6 +54,7 @@ struct Lexer<'a> {
     /// The place of the last token, from which the next place is counted on.
     mark: Pos,
     quoted_identifier: bool,
+    switching: Switching,
 }
 
 impl Lexer<'_> {
@@ -52,6 +65,10 @@ impl Lexer<'_> {
             None => Tok::End,
             Some(b) => self.token(b, pos)?,
         };
+        let slice = &self.text[pos.offset as usize..self.at];
+        if let Some(on) = self.switching.see(kind, slice) {
+            self.quoted_identifier = on;
+        }
         Ok(Token {
             kind,
             pos,

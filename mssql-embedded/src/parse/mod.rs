@@ -34,6 +34,7 @@ mod security;
 mod set;
 mod source;
 mod stmt;
+mod switching;
 mod table;
 mod token;
 mod tran;
@@ -70,17 +71,39 @@ impl Default for ParseOptions {
     }
 }
 
+/// Told of tokens, so many at a time, when the text is cut into them, and of none now and then while they are parsed.
+/// Its error ends the parsing: nobody wants it any more, or the text is too long.
+pub type Progress<'p> = dyn FnMut(usize) -> SqlResult<()> + 'p;
+
+/// After so many tokens whoever wants the text parsed hears of it.
+const TOKENS_PER_TURN: usize = 1000;
+
 /// Parses one batch.
 ///
 /// # Errors
 ///
 /// SQL Server's syntax errors with the line they are at, or the refusal of a construct that this
-/// engine does not implement.
-pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
-    let tokens = lexer::tokenize(text, options.quoted_identifier)?;
-    let mut parser = cursor::Parser::new(text, tokens);
+/// engine does not implement; besides, that of `progress`.
+pub fn parse_text(
+    text: &str,
+    options: ParseOptions,
+    progress: &mut Progress<'_>,
+) -> SqlResult<Batch> {
+    let tokens = lexer::tokenize(text, options.quoted_identifier, progress)?;
+    let mut parser = cursor::Parser::new(text, tokens, progress);
     parser.open_json = options.open_json;
     parser.batch()
+}
+
+/// Parses one batch that nobody waits for.
+#[cfg(test)]
+pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
+    parse_text(text, options, &mut unheard)
+}
+
+/// Who hears of the tokens of a text that is as short as a name.
+fn unheard(_: usize) -> SqlResult<()> {
+    Ok(())
 }
 
 /// Parses a dotted name on its own, as OBJECT_ID, RPC requests and EXEC @name carry it.
@@ -89,8 +112,9 @@ pub fn parse_batch(text: &str, options: ParseOptions) -> SqlResult<Batch> {
 ///
 /// A syntax error when the text is anything else.
 pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
-    let tokens = lexer::tokenize(text, true)?;
-    let mut parser = cursor::Parser::new(text, tokens);
+    let mut progress = unheard;
+    let tokens = lexer::tokenize(text, true, &mut progress)?;
+    let mut parser = cursor::Parser::new(text, tokens, &mut progress);
     let name = parser.object_name()?;
     if !parser.at_end() {
         return Err(parser.fail());
@@ -102,10 +126,10 @@ pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
 ///
 /// # Errors
 ///
-/// A syntax error when the text is anything else.
-pub fn parse_parameters(text: &str) -> SqlResult<Vec<ProcParam>> {
-    let tokens = lexer::tokenize(text, true)?;
-    let mut parser = cursor::Parser::new(text, tokens);
+/// A syntax error when the text is anything else, or that of `progress`.
+pub fn parse_parameters(text: &str, progress: &mut Progress<'_>) -> SqlResult<Vec<ProcParam>> {
+    let tokens = lexer::tokenize(text, true, progress)?;
+    let mut parser = cursor::Parser::new(text, tokens, progress);
     let params = parser.proc_params()?;
     if !parser.at_end() {
         return Err(parser.fail());

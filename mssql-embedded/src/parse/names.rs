@@ -10,6 +10,7 @@ use super::errors;
 use super::token::{Tok, Token};
 use crate::ast::{Expr, ExprKind, Ident, Literal, ObjectName, TypeArg, TypeName};
 use crate::error::{SqlError, SqlResult};
+use crate::refused::Kind;
 
 impl Parser<'_> {
     /// A delimited identifier without its delimiters.
@@ -213,7 +214,7 @@ impl Parser<'_> {
     /// `@@NAME` without its signs, upper case.
     pub fn global(&mut self) -> String {
         let token = self.advance();
-        self.slice(token)[2..].to_ascii_uppercase()
+        self.slice(token)[2..].to_owned()
     }
 
     /// A type with its arguments. The standard's spellings (`DOUBLE PRECISION`, `NATIONAL CHARACTER
@@ -227,7 +228,7 @@ impl Parser<'_> {
             }],
         };
         if self.kw("CURSOR") {
-            return Err(self.unsupported("CURSOR"));
+            return Err(self.refused(Kind::Type, "cursor"));
         }
         let name = if self.eat_kw("DOUBLE") {
             self.expect_kw("PRECISION")?;

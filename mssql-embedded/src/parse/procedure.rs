@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::cursor::{Parser, Scope};
 use super::stmt::{ListEnd, Place};
 use super::token::Tok;
-use crate::ast::{CreateProcedure, CreateView, Ddl, ProcParam};
+use crate::ast::{CreateProcedure, CreateView, Ddl, ObjectName, ProcParam};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn create_procedure(
@@ -21,8 +22,18 @@ impl Parser<'_> {
         if name.parts.last().is_some_and(|p| p.name.starts_with('#')) {
             return Err(self.unsupported("a temporary procedure"));
         }
+        let short = name.parts.last().map_or("", |p| p.name.as_str()).to_owned();
+        let read = self.procedure_of(name, or_alter, alter);
+        // From here on errors say in which procedure they are.
+        read.map_err(|mut error| {
+            error.procedure = short;
+            error
+        })
+    }
+
+    fn procedure_of(&mut self, name: ObjectName, or_alter: bool, alter: bool) -> SqlResult<Ddl> {
         if self.is(Tok::Semi) {
-            return Err(self.unsupported("a numbered procedure"));
+            return Err(self.refused(Kind::Clause, "a numbered procedure"));
         }
         let params = self.proc_params()?;
         let mut procedure = CreateProcedure {
@@ -39,11 +50,11 @@ impl Parser<'_> {
             self.proc_options(&mut procedure)?;
         }
         if self.kw("FOR") {
-            return Err(self.unsupported("FOR REPLICATION"));
+            return Err(self.refused(Kind::Clause, "FOR REPLICATION"));
         }
         self.expect_kw("AS")?;
         if self.kw("EXTERNAL") {
-            return Err(self.unsupported("EXTERNAL NAME (CLR)"));
+            return Err(self.refused(Kind::Clause, "EXTERNAL NAME"));
         }
         let outer = std::mem::replace(
             &mut self.scope,
@@ -150,7 +161,7 @@ impl Parser<'_> {
             options: Vec::new(),
         };
         if self.kw("WITH") && self.kw_at(1, "CHECK") {
-            return Err(self.unsupported("WITH CHECK OPTION"));
+            return Err(self.refused(Kind::Clause, "WITH CHECK OPTION"));
         }
         self.eat(Tok::Semi);
         if !self.at_end() {

@@ -13,6 +13,7 @@ use crate::ast::{
     SetOp, Top,
 };
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// Where a query stands, which decides whether it may be ordered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Parser<'_> {
             return Ok(Vec::new());
         }
         if self.kw("XMLNAMESPACES") || self.kw("CHANGE_TRACKING_CONTEXT") {
-            return Err(self.unsupported(&format!("WITH {}", self.upper())));
+            return Err(self.refused(Kind::Clause, &format!("WITH {}", self.upper())));
         }
         self.comma_list(|p| {
             let name = p.ident()?;
@@ -153,7 +154,7 @@ impl Parser<'_> {
             query.for_json = Some(self.for_json()?);
         }
         if self.kw("COMPUTE") {
-            return Err(self.unsupported("COMPUTE"));
+            return Err(self.refused(Kind::Clause, "COMPUTE"));
         }
         let top = first_top(&query.body);
         if query.offset.is_some() && top.is_some() {
@@ -199,7 +200,7 @@ impl Parser<'_> {
     fn for_json(&mut self) -> SqlResult<ForJson> {
         self.expect_kw("FOR")?;
         if self.kw("XML") || self.kw("BROWSE") {
-            return Err(self.unsupported(&format!("FOR {}", self.upper())));
+            return Err(self.refused(Kind::Clause, &format!("FOR {}", self.upper())));
         }
         self.expect_kw("JSON")?;
         let mut json = ForJson {
@@ -280,7 +281,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         if self.kw("CURRENT") && self.kw_at(1, "OF") {
-            return Err(self.unsupported("WHERE CURRENT OF (cursors)"));
+            return Err(self.refused(Kind::Clause, "WHERE CURRENT OF"));
         }
         self.condition().map(Some)
     }

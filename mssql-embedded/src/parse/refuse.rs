@@ -12,6 +12,13 @@ impl Parser<'_> {
         Some(refused.at(self.line()))
     }
 
+    /// The refusal, here, of a name of the register.
+    pub fn refused(&self, kind: Kind, name: &str) -> SqlError {
+        let refused = refusal(kind, name);
+        let missing = || SqlError::internal(format!("{name} is not in the register"));
+        refused.unwrap_or_else(missing).at(self.line())
+    }
+
     /// The same of a word that a parenthesis follows; without one it is a name like any other.
     pub fn refused_call(&self, kind: Kind) -> Option<SqlError> {
         let is_call = self.peek_at(1).kind == Tok::LParen;
@@ -109,6 +116,115 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// A text for each clause and query hint of the register, which is refused with the register's reason.
+    #[test]
+    fn clauses_and_hints_are_refused_with_their_reason() {
+        let texts = [
+            ("CURSOR", "DECLARE c CURSOR FOR SELECT 1"),
+            ("WHERE CURRENT OF", "DELETE t WHERE CURRENT OF c"),
+            (
+                "NOT FOR REPLICATION",
+                "CREATE TABLE t (a INT CHECK NOT FOR REPLICATION (a > 1))",
+            ),
+            (
+                "FOR REPLICATION",
+                "CREATE PROCEDURE p FOR REPLICATION AS SELECT 1",
+            ),
+            ("a method call on a variable", "SELECT @x.value('a', 'b')"),
+            ("a method call on a value", "SELECT f(1).value('a', 'b')"),
+            ("a method call in UPDATE", "UPDATE t SET a.WRITE('x', 0, 1)"),
+            ("a static method call", "SELECT hierarchyid::GetRoot()"),
+            ("EXTERNAL NAME", "CREATE PROCEDURE p AS EXTERNAL NAME a.b.c"),
+            ("FOR XML", "SELECT 1 AS a FOR XML AUTO"),
+            (
+                "WITH XMLNAMESPACES",
+                "WITH XMLNAMESPACES ('u' AS n) SELECT 1",
+            ),
+            (
+                "REMOTE JOIN",
+                "SELECT 1 FROM t INNER REMOTE JOIN u ON 1 = 1",
+            ),
+            ("FOR BROWSE", "SELECT 1 AS a FOR BROWSE"),
+            ("COMPUTE", "SELECT a FROM t COMPUTE SUM(a)"),
+            ("GROUP BY ALL", "SELECT a FROM t GROUP BY ALL a"),
+            ("a numbered procedure", "EXEC p;2"),
+            (
+                "WITH CHANGE_TRACKING_CONTEXT",
+                "WITH CHANGE_TRACKING_CONTEXT (0x1) DELETE t",
+            ),
+            (
+                "PERIOD FOR SYSTEM_TIME",
+                "CREATE TABLE t (a INT, PERIOD FOR SYSTEM_TIME (a, b))",
+            ),
+            ("FOR SYSTEM_TIME", "SELECT 1 FROM t FOR SYSTEM_TIME ALL"),
+            ("FOR PATH", "SELECT 1 FROM t FOR PATH AS u"),
+            ("NEXT VALUE FOR", "SELECT NEXT VALUE FOR s"),
+            (
+                "WITH GRANT OPTION",
+                "GRANT SELECT ON t TO u WITH GRANT OPTION",
+            ),
+            (
+                "REVOKE GRANT OPTION FOR",
+                "REVOKE GRANT OPTION FOR SELECT ON t TO u",
+            ),
+            ("column permissions", "GRANT SELECT (a) ON t TO u"),
+            (
+                "IS DISTINCT FROM",
+                "SELECT 1 FROM t WHERE a IS DISTINCT FROM b",
+            ),
+            (
+                "IGNORE NULLS and RESPECT NULLS",
+                "SELECT LAG(a) IGNORE NULLS OVER (ORDER BY a) FROM t",
+            ),
+            (
+                "TRIM with LEADING, TRAILING or BOTH",
+                "SELECT TRIM(LEADING 'a' FROM 'b')",
+            ),
+            ("a named WINDOW", "SELECT SUM(a) OVER w FROM t"),
+            ("WITH RESULT SETS", "EXEC p WITH RESULT SETS NONE"),
+            (
+                "WITH CHECK OPTION",
+                "CREATE VIEW v AS SELECT 1 AS a WITH CHECK OPTION",
+            ),
+            (
+                "WITH NOCHECK",
+                "ALTER TABLE t WITH NOCHECK ADD CHECK (a > 1)",
+            ),
+            (
+                "IDENTITY() in SELECT INTO",
+                "SELECT IDENTITY(INT, 1, 1) AS a INTO t FROM u",
+            ),
+            ("IDENTITYCOL", "SELECT IDENTITYCOL FROM t"),
+            (
+                "a data change as a table source",
+                "SELECT 1 FROM (DELETE t OUTPUT deleted.a) AS d",
+            ),
+            (
+                "a second OUTPUT clause",
+                "DELETE t OUTPUT deleted.a INTO @t OUTPUT deleted.a",
+            ),
+            (
+                "EXECUTE AS … WITH NO REVERT or COOKIE",
+                "EXECUTE AS USER = 'u' WITH NO REVERT",
+            ),
+        ];
+        let clauses: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names(Kind::Clause).collect::<Vec<_>>(), clauses);
+        let clauses = texts.map(|(name, text)| (Kind::Clause, name, text.to_owned()));
+        let hints = names(Kind::QueryHint).map(|name| {
+            (
+                Kind::QueryHint,
+                name,
+                format!("SELECT 1 OPTION ({name} (1))"),
+            )
+        });
+        for (kind, name, text) in clauses.into_iter().chain(hints) {
+            let error = parse_batch(&text, ParseOptions::default()).unwrap_err();
+            let expected = refusal(kind, name).unwrap().message;
+            assert_eq!(error.message, expected, "{text}");
         }
     }
 }

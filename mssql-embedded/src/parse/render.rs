@@ -36,41 +36,16 @@ fn value(out: &mut String, expr: &Expr) {
         }
         ExprKind::Unary(op, inner) => unary(out, *op, inner),
         ExprKind::Call(it) => call(out, it),
-        ExprKind::Cast { expr, ty, try_ }
-        | ExprKind::Convert {
-            expr,
-            ty,
-            style: None,
-            try_,
-        } => {
-            out.push_str(if *try_ { "TRY_CAST(" } else { "CONVERT(" });
-            if *try_ {
-                value(out, expr);
-                out.push_str(" AS ");
-                type_name(out, ty);
-            } else {
-                type_name(out, ty);
-                out.push(',');
-                value(out, expr);
-            }
-            out.push(')');
-        }
+        ExprKind::Cast { expr, ty, try_ } => cast(out, expr, ty, *try_),
         ExprKind::Convert {
             expr,
             ty,
             style,
             try_,
-        } => {
-            out.push_str(if *try_ { "TRY_CONVERT(" } else { "CONVERT(" });
-            type_name(out, ty);
-            out.push(',');
-            value(out, expr);
-            if let Some(style) = style {
-                out.push(',');
-                value(out, style);
-            }
-            out.push(')');
-        }
+        } => match style {
+            None => cast(out, expr, ty, *try_),
+            Some(style) => styled(out, expr, ty, style, *try_),
+        },
         ExprKind::SimpleCase {
             operand,
             whens,
@@ -119,6 +94,32 @@ fn value(out: &mut String, expr: &Expr) {
             value(out, zone);
         }
     }
+}
+
+/// CAST is kept as CONVERT, and TRY_CONVERT without a style as TRY_CAST.
+fn cast(out: &mut String, expr: &Expr, ty: &TypeName, try_: bool) {
+    if try_ {
+        out.push_str("TRY_CAST(");
+        value(out, expr);
+        out.push_str(" AS ");
+        type_name(out, ty);
+    } else {
+        out.push_str("CONVERT(");
+        type_name(out, ty);
+        out.push(',');
+        value(out, expr);
+    }
+    out.push(')');
+}
+
+fn styled(out: &mut String, expr: &Expr, ty: &TypeName, style: &Expr, try_: bool) {
+    out.push_str(if try_ { "TRY_CONVERT(" } else { "CONVERT(" });
+    type_name(out, ty);
+    out.push(',');
+    value(out, expr);
+    out.push(',');
+    value(out, style);
+    out.push(')');
 }
 
 fn case_end(out: &mut String, otherwise: Option<&Expr>) {

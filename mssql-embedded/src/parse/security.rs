@@ -2,8 +2,11 @@
 
 use super::cursor::Parser;
 use super::token::Tok;
-use crate::ast::{Ddl, Ident, LoginChange, PermissionAction, PermissionStmt, Securable, StmtKind};
-use crate::error::SqlResult;
+use crate::ast::{
+    Ddl, Ident, LoginChange, Permission, PermissionAction, PermissionStmt, Securable, StmtKind,
+};
+use crate::error::{SqlError, SqlResult};
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn create_login(&mut self) -> SqlResult<Ddl> {
@@ -183,7 +186,7 @@ impl Parser<'_> {
             return Err(self.unsupported("ALL permissions"));
         }
         if action == PermissionAction::Revoke && self.kw("GRANT") {
-            return Err(self.unsupported("REVOKE GRANT OPTION FOR"));
+            return Err(self.refused(Kind::Clause, "REVOKE GRANT OPTION FOR"));
         }
         let permissions = self.comma_list(Self::permission_name)?;
         let securable = if self.eat_kw("ON") {
@@ -196,7 +199,9 @@ impl Parser<'_> {
             self.expect_kw("TO")?;
         }
         let principals = self.comma_list(Self::principal)?;
-        let with_grant_option = action == PermissionAction::Grant && self.eat_grant_option()?;
+        if action == PermissionAction::Grant && self.kw("WITH") && self.kw_at(1, "GRANT") {
+            return Err(self.refused(Kind::Clause, "WITH GRANT OPTION"));
+        }
         let cascade = action != PermissionAction::Grant && self.eat_kw("CASCADE");
         if self.kw("AS") {
             return Err(self.unsupported("GRANT, DENY or REVOKE … AS"));
@@ -206,13 +211,13 @@ impl Parser<'_> {
             permissions,
             securable,
             principals,
-            with_grant_option,
             cascade,
         })))
     }
 
     /// `EXEC`, `VIEW DEFINITION`, `CREATE TABLE`, …: words up to a comma, ON, TO or FROM.
-    fn permission_name(&mut self) -> SqlResult<String> {
+    fn permission_name(&mut self) -> SqlResult<Permission> {
+        let line = self.line();
         let mut words = Vec::new();
         while matches!(self.peek().kind, Tok::Word | Tok::Reserved)
             && !self.kw_any(&["ON", "TO", "FROM"])
@@ -221,17 +226,17 @@ impl Parser<'_> {
             self.advance();
         }
         if self.is(Tok::LParen) {
-            return Err(self.unsupported("column permissions"));
+            return Err(self.refused(Kind::Clause, "column permissions"));
         }
         if words.is_empty() {
             return Err(self.fail());
         }
-        let name = words.join(" ");
-        Ok(if name == "EXEC" {
-            "EXECUTE".to_owned()
-        } else {
-            name
-        })
+        let name = match words.join(" ") {
+            short if short == "EXEC" => Permission::Execute.name().to_owned(),
+            name => name,
+        };
+        let refused = || SqlError::unsupported(format!("the permission {name}")).at(line);
+        Permission::by_name(&name).ok_or_else(refused)
     }
 
     /// PUBLIC is reserved, and still a principal.
@@ -243,21 +248,11 @@ impl Parser<'_> {
         }
     }
 
-    fn eat_grant_option(&mut self) -> SqlResult<bool> {
-        if !(self.kw("WITH") && self.kw_at(1, "GRANT")) {
-            return Ok(false);
-        }
-        self.advance();
-        self.advance();
-        self.expect_kw("OPTION")?;
-        Ok(true)
-    }
-
     fn securable(&mut self) -> SqlResult<Securable> {
         if self.peek_at(1).kind != Tok::ColonColon {
             let name = self.object_name()?;
             if self.is(Tok::LParen) {
-                return Err(self.unsupported("column permissions"));
+                return Err(self.refused(Kind::Clause, "column permissions"));
             }
             return Ok(Securable::Object(name));
         }

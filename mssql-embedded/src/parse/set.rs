@@ -3,31 +3,11 @@
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
-use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, StmtKind};
-use crate::error::SqlResult;
+use crate::ast::{
+    DeadlockPriority, Effect, IsolationLevel, SessionStmt, SetOption, StmtKind, Switch, ValueStmt,
+};
+use crate::error::{SqlError, SqlResult};
 use crate::refused::{Kind, refusal};
-
-/// Options that are on or off. The interpreter refuses the settings it can't honour.
-const SWITCHES: &[&str] = &[
-    "NOCOUNT",
-    "XACT_ABORT",
-    "ANSI_NULLS",
-    "QUOTED_IDENTIFIER",
-    "ARITHABORT",
-    "ARITHIGNORE",
-    "ANSI_WARNINGS",
-    "ANSI_PADDING",
-    "CONCAT_NULL_YIELDS_NULL",
-    "NUMERIC_ROUNDABORT",
-    "ANSI_NULL_DFLT_ON",
-    "ANSI_NULL_DFLT_OFF",
-    "IMPLICIT_TRANSACTIONS",
-    "CURSOR_CLOSE_ON_COMMIT",
-    "NOEXEC",
-    "PARSEONLY",
-    "FMTONLY",
-    "ANSI_DEFAULTS",
-];
 
 impl Parser<'_> {
     pub fn set(&mut self) -> SqlResult<StmtKind> {
@@ -65,11 +45,13 @@ impl Parser<'_> {
             }
             "DATEFORMAT" => {
                 self.advance();
-                SetOption::DateFormat(self.ident_or_string()?)
+                self.only(&word, &["mdy"])?;
+                SetOption::DateFormat
             }
             "LANGUAGE" => {
                 self.advance();
-                SetOption::Language(self.ident_or_string()?.name)
+                self.only(&word, &["us_english", "English"])?;
+                SetOption::Language
             }
             "CONTEXT_INFO" => {
                 self.advance();
@@ -78,29 +60,30 @@ impl Parser<'_> {
             "STATISTICS" => self.statistics()?,
             _ => self.switches()?,
         };
-        Ok(StmtKind::SetOption(option))
+        Ok(SessionStmt::Set(option).into())
     }
 
     fn set_variable(&mut self) -> SqlResult<StmtKind> {
         let name = self.variable()?;
         if self.is(Tok::Dot) {
-            return Err(self.unsupported("a method call on a variable"));
+            return Err(self.refused(Kind::Clause, "a method call on a variable"));
         }
         let op = self.assign_op()?;
         if self.kw("CURSOR") {
-            return Err(self.unsupported("CURSOR"));
+            return Err(self.refused(Kind::Clause, "CURSOR"));
         }
         let value = self.expr()?;
-        Ok(StmtKind::SetVariable { name, op, value })
+        Ok(ValueStmt::SetVariable { name, op, value }.into())
     }
 
     fn switches(&mut self) -> SqlResult<SetOption> {
-        let names = self.comma_list(|p| {
+        let line = self.line();
+        let switches = self.comma_list(|p| {
             let token = p.peek();
             let word = p.upper();
-            if SWITCHES.contains(&word.as_str()) {
+            if let Some(switch) = Switch::by_name(&word) {
                 p.advance();
-                return Ok(word);
+                return Ok(switch);
             }
             if let Some(refused) = refusal(Kind::SetOption, &word) {
                 return Err(refused.at(token.pos.line));
@@ -111,7 +94,31 @@ impl Parser<'_> {
             }
             Err(p.fail())
         })?;
-        Ok(SetOption::Switch(names, self.on_off()?))
+        let on = self.on_off()?;
+        let mut toggles = Vec::new();
+        for switch in switches {
+            match switch.effect(on) {
+                Effect::Kept(toggle) => toggles.push(toggle),
+                Effect::Always => {}
+                Effect::Refused => {
+                    let (name, state) = (switch.name(), if on { "ON" } else { "OFF" });
+                    let refused = SqlError::unsupported(format!("SET {name} {state}"));
+                    return Err(refused.at(line));
+                }
+            }
+        }
+        Ok(SetOption::Switch(toggles, on))
+    }
+
+    /// What follows SET LANGUAGE or SET DATEFORMAT, which must be one of these words.
+    fn only(&mut self, option: &str, words: &[&str]) -> SqlResult<()> {
+        let line = self.line();
+        let name = self.ident_or_string()?.name;
+        let name = name.trim();
+        if words.iter().any(|word| word.eq_ignore_ascii_case(name)) {
+            return Ok(());
+        }
+        Err(SqlError::unsupported(format!("SET {option} {name}")).at(line))
     }
 
     fn statistics(&mut self) -> SqlResult<SetOption> {
@@ -185,7 +192,7 @@ mod tests {
     #[test]
     fn no_refused_option_is_also_read() {
         for name in crate::refused::names(Kind::SetOption) {
-            assert!(!SWITCHES.contains(&name), "{name}");
+            assert!(Switch::by_name(name).is_none(), "{name}");
         }
     }
 }

@@ -93,7 +93,7 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         if self.kw("REMOTE") {
-            return Err(self.unsupported("REMOTE JOIN"));
+            return Err(self.refused(Kind::Clause, "REMOTE JOIN"));
         }
         let strategy = match self.upper().as_str() {
             "LOOP" => JoinStrategy::Loop,
@@ -138,7 +138,7 @@ impl Parser<'_> {
     fn variable_source(&mut self) -> SqlResult<TableSource> {
         let name = self.variable()?;
         if self.is(Tok::Dot) {
-            return Err(self.unsupported("a method call on a variable"));
+            return Err(self.refused(Kind::Clause, "a method call on a variable"));
         }
         let alias = self.table_alias()?;
         // A table variable belongs to one session, so lock hints on it change nothing.
@@ -153,7 +153,7 @@ impl Parser<'_> {
             return self.function_source(name);
         }
         if self.kw("FOR") && (self.kw_at(1, "SYSTEM_TIME") || self.kw_at(1, "PATH")) {
-            return Err(self.unsupported(&format!("FOR {}", self.upper_at(1))));
+            return Err(self.refused(Kind::Clause, &format!("FOR {}", self.upper_at(1))));
         }
         // Hints may stand before the alias, after it, or both when written without WITH.
         let mut hints = self.bare_hints()?;
@@ -188,7 +188,7 @@ impl Parser<'_> {
         };
         self.expect(Tok::RParen)?;
         if self.is(Tok::Dot) {
-            return Err(self.unsupported("a method call on a value"));
+            return Err(self.refused(Kind::Clause, "a method call on a value"));
         }
         let plain = matches!(name.parts.as_slice(), [n] if n.name.eq_ignore_ascii_case("openjson"));
         if self.kw("WITH") && plain {
@@ -220,7 +220,7 @@ impl Parser<'_> {
         }
         for statement in ["INSERT", "UPDATE", "DELETE", "MERGE"] {
             if self.kw(statement) {
-                return Err(self.unsupported("a data change as a table source (composable DML)"));
+                return Err(self.refused(Kind::Clause, "a data change as a table source"));
             }
         }
         let inner = if self.is(Tok::LParen) {

@@ -8,13 +8,12 @@
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
-use crate::ast::{Batch, Stmt, StmtKind};
+use crate::ast::{Batch, SessionStmt, Stmt, StmtKind, TableStmt};
 use crate::error::SqlResult;
 
 /// How a statement list ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListEnd {
-    /// At the end of the text.
     Text,
     /// At `END`, which is left to the caller.
     End,
@@ -55,11 +54,13 @@ impl Parser<'_> {
 
     /// The statement after IF, ELSE and WHILE.
     pub fn inner_statement(&mut self) -> SqlResult<Stmt> {
-        self.statement(Place {
+        let place = Place {
             batch_level: false,
             first: true,
             terminated: true,
-        })
+        };
+        // A label that it has is no label of the list around it.
+        self.in_list(false, |p| p.statement(place))
     }
 
     fn statement(&mut self, place: Place) -> SqlResult<Stmt> {
@@ -78,7 +79,9 @@ impl Parser<'_> {
             Tok::Reserved => self.reserved_statement(place),
             Tok::Word => self.word_statement(place),
             Tok::Quoted if place.batch_level && place.first => self.bare_exec(),
-            Tok::LParen => self.select_stmt(Vec::new()).map(StmtKind::Select),
+            Tok::LParen => self
+                .select_stmt(Vec::new())
+                .map(|it| TableStmt::Select(it).into()),
             _ => Err(self.fail()),
         }
     }
@@ -86,7 +89,9 @@ impl Parser<'_> {
     fn reserved_statement(&mut self, place: Place) -> SqlResult<StmtKind> {
         let word = self.upper();
         match word.as_str() {
-            "SELECT" => self.select_stmt(Vec::new()).map(StmtKind::Select),
+            "SELECT" => self
+                .select_stmt(Vec::new())
+                .map(|it| TableStmt::Select(it).into()),
             "INSERT" => self.insert(Vec::new()),
             "UPDATE" if !self.kw_at(1, "STATISTICS") => self.update(Vec::new()),
             "DELETE" => self.delete(Vec::new()),
@@ -118,11 +123,11 @@ impl Parser<'_> {
                 if self.kw("WITH") && self.kw_at(1, "COOKIE") {
                     return Err(self.unsupported("REVERT WITH COOKIE"));
                 }
-                Ok(StmtKind::Revert)
+                Ok(SessionStmt::Revert.into())
             }
             "CHECKPOINT" => {
                 self.advance();
-                Ok(StmtKind::Checkpoint)
+                Ok(SessionStmt::Checkpoint.into())
             }
             _ => Err(self.refuse_statement(&word)),
         }
@@ -158,9 +163,9 @@ impl Parser<'_> {
             "UPDATE" => self.update(with),
             "DELETE" => self.delete(with),
             "MERGE" => Err(self.refuse_statement("MERGE")),
-            _ if self.is(Tok::LParen) || self.kw("SELECT") => {
-                self.select_stmt(with).map(StmtKind::Select)
-            }
+            _ if self.is(Tok::LParen) || self.kw("SELECT") => self
+                .select_stmt(with)
+                .map(|it| TableStmt::Select(it).into()),
             _ => Err(self.fail()),
         }
     }

@@ -5,6 +5,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::{AlterTable, ColumnDef, Ddl, Ident, TableConstraint};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 impl Parser<'_> {
     pub fn create_table(&mut self) -> SqlResult<Ddl> {
@@ -95,7 +96,7 @@ impl Parser<'_> {
         if self.kw("WITH") {
             self.advance();
             if self.kw("NOCHECK") {
-                return Err(self.unsupported("WITH NOCHECK"));
+                return Err(self.refused(Kind::Clause, "WITH NOCHECK"));
             }
             self.expect_kw("CHECK")?;
             if !self.kw("ADD") {

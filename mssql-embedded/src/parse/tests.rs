@@ -1,7 +1,9 @@
 //! Tests of the parser: what is accepted, how it is grouped, and which error the rest gets.
 
 use super::{ParseOptions, parse_batch};
-use crate::ast::{Batch, Ddl, ExprKind, Literal, SelectItem, StmtKind};
+use crate::ast::{
+    Batch, Ddl, ExprKind, Literal, SelectItem, StmtKind, TableStmt, TranStmt, ValueStmt,
+};
 use crate::error::SqlError;
 
 fn parse(text: &str) -> Batch {
@@ -25,7 +27,7 @@ fn fails(text: &str, number: i32, fragment: &str) {
 /// The text form of the first select item, to see how operators group.
 fn rendered(expr: &str) -> String {
     let batch = parse(&format!("SELECT {expr}"));
-    let StmtKind::Select(select) = &batch.statements[0].kind else {
+    let StmtKind::Table(TableStmt::Select(select)) = &batch.statements[0].kind else {
         panic!("not a select");
     };
     let crate::ast::QueryBody::Select(spec) = &select.query.body else {
@@ -131,7 +133,7 @@ fn throw_and_with_need_a_semicolon_before() {
     let batch = parse("ROLLBACK TRAN THROW");
     assert!(matches!(
         &batch.statements[0].kind,
-        StmtKind::Rollback(Some(_))
+        StmtKind::Tran(TranStmt::Rollback(Some(_)))
     ));
 }
 
@@ -152,7 +154,7 @@ fn literals_keep_their_kind() {
     let kind = |text: &str| {
         let batch = parse(&format!("PRINT {text}"));
         match &batch.statements[0].kind {
-            StmtKind::Print(expr) => match &expr.kind {
+            StmtKind::Value(ValueStmt::Print(expr)) => match &expr.kind {
                 ExprKind::Literal(literal) => literal.clone(),
                 other => panic!("{other:?}"),
             },

@@ -7,7 +7,6 @@ use crate::ast::Pos;
 pub(super) enum Tok {
     /// An identifier that is not reserved, including contextual keywords such as `THROW`.
     Word,
-    /// A reserved keyword.
     Reserved,
     /// `[name]` or `"name"`.
     Quoted,
@@ -63,7 +62,6 @@ pub(super) enum Tok {
     End,
 }
 
-/// One token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub kind: Tok,

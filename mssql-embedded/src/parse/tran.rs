@@ -3,7 +3,7 @@
 use super::cursor::Parser;
 use super::errors;
 use super::token::Tok;
-use crate::ast::{StmtKind, TranName};
+use crate::ast::{StmtKind, TranName, TranStmt};
 use crate::error::SqlResult;
 
 /// The longest transaction name, in characters.
@@ -17,7 +17,7 @@ impl Parser<'_> {
         if self.kw("WITH") && self.kw_at(1, "MARK") {
             return Err(self.unsupported("BEGIN TRANSACTION WITH MARK"));
         }
-        Ok(StmtKind::BeginTran(name))
+        Ok(TranStmt::Begin(name).into())
     }
 
     pub fn commit(&mut self) -> SqlResult<StmtKind> {
@@ -32,12 +32,12 @@ impl Parser<'_> {
             delayed = self.on_off()?;
             self.expect(Tok::RParen)?;
         }
-        Ok(StmtKind::Commit { name, delayed })
+        Ok(TranStmt::Commit { name, delayed }.into())
     }
 
     pub fn rollback(&mut self) -> SqlResult<StmtKind> {
         self.advance();
-        self.ended_tran().map(StmtKind::Rollback)
+        self.ended_tran().map(|it| TranStmt::Rollback(it).into())
     }
 
     pub fn save_tran(&mut self) -> SqlResult<StmtKind> {
@@ -46,7 +46,7 @@ impl Parser<'_> {
             self.expect_kw("TRANSACTION")?;
         }
         match self.tran_name()? {
-            Some(name) => Ok(StmtKind::SaveTran(name)),
+            Some(name) => Ok(TranStmt::Save(name).into()),
             None => Err(self.fail()),
         }
     }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::ast::Permission;
 use crate::catalog::{ObjectId, TableDef};
 use crate::value::{ColumnMeta, DataType};
 
-use super::{Assign, Cond, ForeignRules, Hints, Query, Scalar, Typed};
+use super::{Assign, Cond, ForeignRules, Hints, Query, RowRules, Scalar, Typed};
 
 /// A bound statement, or the bound expressions of a control-flow statement, ready to run and to be
 /// kept until one of `depends` changes.
 #[derive(Debug)]
 pub struct Bound {
-    /// What to do.
     pub kind: BoundKind,
     /// The objects it was bound against, with their versions.
     pub depends: Vec<(ObjectId, u64)>,
@@ -39,10 +39,8 @@ pub enum Replan {
 /// A permission a statement needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Required {
-    /// On which object.
     pub object: ObjectId,
-    /// 'SELECT', 'INSERT', 'UPDATE', 'DELETE', 'EXECUTE'.
-    pub permission: &'static str,
+    pub permission: Permission,
 }
 
 /// Kinds of bound statement.
@@ -50,15 +48,11 @@ pub struct Required {
 pub enum BoundKind {
     /// SELECT that returns rows.
     Select(Query),
-    /// `SELECT … INTO`.
     SelectInto(SelectInto),
     /// `SELECT @a = x, …`.
     Assign(AssignQuery),
-    /// INSERT.
     Insert(Insert),
-    /// UPDATE.
     Update(Update),
-    /// DELETE.
     Delete(Delete),
     /// The condition of IF or WHILE.
     Condition(Cond),
@@ -89,14 +83,12 @@ pub struct SelectInto {
 /// A table that is written.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A base table.
     Table(Arc<TableDef>),
     /// A table variable by its slot.
     Local(usize, Arc<TableDef>),
 }
 
 impl Target {
-    /// Its definition.
     pub fn table(&self) -> &Arc<TableDef> {
         match self {
             Self::Table(t) | Self::Local(_, t) => t,
@@ -104,10 +96,8 @@ impl Target {
     }
 }
 
-/// INSERT.
 #[derive(Debug)]
 pub struct Insert {
-    /// Where to.
     pub target: Target,
     /// Hints on the target.
     pub hints: Hints,
@@ -119,7 +109,6 @@ pub struct Insert {
     pub source: Source,
     /// Expressions over a row of the table (level 0, base 0) that every written row passes.
     pub rules: Arc<RowRules>,
-    /// Foreign keys.
     pub foreign: ForeignRules,
     /// OUTPUT; `inserted` columns are slots 0… of level 0.
     pub output: Option<Output>,
@@ -146,26 +135,11 @@ pub enum ColumnSource {
     Identity,
     /// Computed from the others, see [`RowRules::computed`].
     Computed,
-    /// NULL.
     Null,
 }
 
-/// What each stored row must satisfy, bound once per table version: slots 0… of level 0 are the
-/// table's columns.
-#[derive(Debug, Default)]
-pub struct RowRules {
-    /// Computed columns: position, expression, type.
-    pub computed: Vec<(usize, Scalar, DataType)>,
-    /// CHECK constraints: position in `TableDef::checks`.
-    pub checks: Vec<Cond>,
-    /// Filters of the indexes, by position in `TableDef::indexes`.
-    pub filters: Vec<Option<Cond>>,
-}
-
-/// UPDATE.
 #[derive(Debug)]
 pub struct Update {
-    /// Which table.
     pub target: Target,
     /// The rows to change. It emits one row per qualifying target row (a target row met twice is
     /// updated once, with the first match).
@@ -181,18 +155,14 @@ pub struct Update {
     /// Variables assigned per row; those of `@v = column = x` come after the new row is made and
     /// read it from `inserted` slots.
     pub assign: Vec<Assign>,
-    /// Constraints.
     pub rules: Arc<RowRules>,
-    /// Foreign keys.
     pub foreign: ForeignRules,
     /// OUTPUT: `inserted` columns at `output.inserted`, `deleted` at `output.deleted` of the query's buffer.
     pub output: Option<Output>,
 }
 
-/// DELETE.
 #[derive(Debug)]
 pub struct Delete {
-    /// Which table.
     pub target: Target,
     /// The rows to delete.
     pub query: Query,
@@ -202,33 +172,27 @@ pub struct Delete {
     pub locator: usize,
     /// Constraints (the filters of indexes).
     pub rules: Arc<RowRules>,
-    /// Foreign keys.
     pub foreign: ForeignRules,
-    /// OUTPUT.
     pub output: Option<Output>,
 }
 
-/// OUTPUT.
 #[derive(Debug)]
 pub struct Output {
     /// Slot of the first `inserted` column in the statement's level-0 buffer, if INSERT or UPDATE.
     pub inserted: Option<usize>,
     /// Slot of the first `deleted` column, if UPDATE or DELETE.
     pub deleted: Option<usize>,
-    /// The expressions.
     pub exprs: Vec<Scalar>,
     /// Their names and types.
     pub columns: Vec<ColumnMeta>,
     /// INTO: the table, the source of each of its columns, its rules.
     pub into: Option<OutputInto>,
-    /// Buffer width needed.
+    /// So many slots must exist before the outputs are computed.
     pub width: usize,
 }
 
-/// OUTPUT … INTO.
 #[derive(Debug)]
 pub struct OutputInto {
-    /// Where to.
     pub target: Target,
     /// One per column of it.
     pub columns: Vec<ColumnSource>,

@@ -58,7 +58,6 @@ pub struct Cascade {
     pub foreign: ForeignRules,
 }
 
-/// Where a conflict is.
 #[derive(Clone, Debug)]
 pub struct Conflict {
     pub constraint: String,

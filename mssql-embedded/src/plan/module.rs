@@ -4,29 +4,20 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::ast::{Stmt, StmtKind};
+use crate::ast::{FlowStmt, Stmt, StmtKind};
 use crate::catalog::{Catalog, Object, Param, TemporaryTables};
 use crate::fast_map::FastMap;
 
-use super::{Bound, VariableMap};
+use super::{Bound, Origin, VariableMap};
 
 /// A batch, a dynamic text, or a procedure, ready to run.
 #[derive(Debug)]
 pub struct Module {
-    /// Parameters.
     pub params: Vec<Param>,
-    /// The statements.
     pub body: Arc<Vec<Stmt>>,
     /// Its variables, parameters first.
     pub variables: Arc<VariableMap>,
-    /// The object id of a procedure, 0 for a batch.
-    pub procedure: i32,
-    /// The name of a procedure, empty for a batch.
-    pub name: String,
-    /// `schema.name` of a procedure, empty for a batch.
-    pub qualified: String,
-    /// The schema of a procedure, where names without a schema are looked up first.
-    pub schema: Option<Arc<str>>,
+    pub origin: Origin,
     /// The text that the statements' offsets count in.
     text: Arc<str>,
     /// QUOTED_IDENTIFIER as captured.
@@ -41,39 +32,25 @@ impl Module {
         params: Vec<Param>,
         body: Arc<Vec<Stmt>>,
         variables: Arc<VariableMap>,
-        procedure: i32,
-        name: String,
+        origin: Origin,
         quoted_identifier: bool,
     ) -> Self {
         Self {
             params,
             body,
             variables,
-            procedure,
-            name,
-            qualified: String::new(),
-            schema: None,
+            origin,
             text: Arc::default(),
             quoted_identifier,
             bound: Mutex::default(),
         }
     }
 
-    /// The same unit with the text it was made from and, for a procedure, `schema.name`.
+    /// The same unit with the text it was made from.
     #[must_use]
-    pub fn with_source(self, text: &str, qualified: String) -> Self {
+    pub fn with_source(self, text: &str) -> Self {
         Self {
             text: text.into(),
-            qualified,
-            ..self
-        }
-    }
-
-    /// The same unit as a procedure of a schema.
-    #[must_use]
-    pub fn in_schema(self, schema: &str) -> Self {
-        Self {
-            schema: Some(schema.into()),
             ..self
         }
     }
@@ -81,36 +58,23 @@ impl Module {
     /// The text of a statement; of an IF or WHILE, the part up to its body.
     pub fn text_of(&self, stmt: &Stmt) -> &str {
         let end = match &stmt.kind {
-            StmtKind::If { then: body, .. } | StmtKind::While { body, .. } => body.pos.offset,
-            StmtKind::Block(_)
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Label(_)
-            | StmtKind::TryCatch { .. }
-            | StmtKind::Throw(_)
-            | StmtKind::RaisError { .. }
-            | StmtKind::Print(_)
-            | StmtKind::WaitFor { .. }
-            | StmtKind::Declare(_)
-            | StmtKind::SetVariable { .. }
-            | StmtKind::SetOption(_)
-            | StmtKind::Exec(_)
-            | StmtKind::BeginTran(_)
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback(_)
-            | StmtKind::SaveTran(_)
-            | StmtKind::Use(_)
-            | StmtKind::Select(_)
-            | StmtKind::Insert(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_)
+            StmtKind::Flow(FlowStmt::If { then: body, .. } | FlowStmt::While { body, .. }) => {
+                body.pos.offset
+            }
+            StmtKind::Flow(
+                FlowStmt::Block(_)
+                | FlowStmt::Break
+                | FlowStmt::Continue
+                | FlowStmt::Goto(_)
+                | FlowStmt::Label(_)
+                | FlowStmt::TryCatch { .. },
+            )
+            | StmtKind::Table(_)
             | StmtKind::Ddl(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert
-            | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => stmt.end,
+            | StmtKind::Tran(_)
+            | StmtKind::Session(_)
+            | StmtKind::Value(_)
+            | StmtKind::Exec(_) => stmt.end,
         };
         let range = stmt.pos.offset as usize..end as usize;
         self.text.get(range).unwrap_or_default().trim_end()
@@ -122,8 +86,7 @@ impl Module {
             Vec::new(),
             Arc::default(),
             Arc::default(),
-            0,
-            String::new(),
+            Origin::Text,
             true,
         )
     }
@@ -142,7 +105,6 @@ impl Module {
 /// What the names of a statement mean at present.
 #[derive(Clone, Copy, Debug)]
 pub struct Against<'c> {
-    /// All definitions.
     pub catalog: &'c Catalog,
     /// The current database, folded.
     pub database: &'c str,

@@ -1,5 +1,6 @@
 //! Query operators.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::ast::SetOp;
@@ -20,7 +21,6 @@ pub struct Query {
     pub correlated: bool,
     /// How many slots its buffer has.
     pub width: usize,
-    /// The operator tree.
     pub root: Node,
     /// The output expressions, evaluated over the buffer after each row of `root`.
     pub output: Vec<Scalar>,
@@ -33,18 +33,18 @@ pub struct Query {
 pub enum Node {
     /// One row without columns: SELECT without FROM.
     Once,
-    /// `VALUES (…), (…)`.
-    Values { rows: Vec<Vec<Scalar>>, base: usize },
-    /// A base table.
+    Values {
+        rows: Vec<Vec<Scalar>>,
+        base: usize,
+    },
     Scan(Box<Scan>),
-    /// A table variable.
     LocalScan(Box<LocalScan>),
     /// A system view; the catalogue produces its rows.
     SystemView {
         view: &'static View,
         /// The database whose objects it shows, if it is not the current one.
         database: Option<String>,
-        /// Its first slot.
+        /// Where its columns begin in the row buffer of its level.
         base: usize,
     },
     /// `OPENJSON(json[, path])` with the default columns key, value, type (`with` is `None`), or the given ones.
@@ -54,27 +54,35 @@ pub enum Node {
         with: Option<Vec<JsonField>>,
         base: usize,
     },
-    /// `STRING_SPLIT(text, separator[, 1])`: value and, with the third argument, ordinal.
+    /// `STRING_SPLIT(text, separator)`.
     StringSplit {
         text: Scalar,
         separator: Scalar,
-        ordinal: bool,
         base: usize,
     },
     /// A derived table, view, or CTE: its outputs are copied to `base…`.
-    Derived { query: Box<Query>, base: usize },
+    Derived {
+        query: Box<Query>,
+        base: usize,
+    },
     /// A recursive CTE: UNION ALL of `anchor` and `recursive`; the latter reads [`Node::Working`] of the same id.
     Recursive {
         id: usize,
         anchor: Box<Query>,
         recursive: Vec<Query>,
         base: usize,
-        max_recursion: u32,
+        max_recursion: Option<NonZeroU32>,
     },
     /// The rows that the previous step of the recursive CTE `id` produced.
-    Working { id: usize, base: usize },
+    Working {
+        id: usize,
+        base: usize,
+    },
     /// Rows that satisfy the condition.
-    Filter { input: Box<Node>, cond: Cond },
+    Filter {
+        input: Box<Node>,
+        cond: Cond,
+    },
     /// Nested loops: for every row of `left`, `right` is opened anew and may read the slots of `left`.
     Loop {
         kind: LoopKind,
@@ -115,21 +123,22 @@ pub enum Node {
         input: Box<Node>,
         keys: Vec<SortKey>,
     },
-    /// TOP.
     Top {
         input: Box<Node>,
         count: Scalar,
         percent: bool,
         ties: Option<Vec<SortKey>>,
     },
-    /// OFFSET … FETCH.
     Offset {
         input: Box<Node>,
         offset: Scalar,
         fetch: Option<Scalar>,
     },
     /// UNION ALL; outputs of each are copied to `base…` (already cast to the common types).
-    Concat { inputs: Vec<Query>, base: usize },
+    Concat {
+        inputs: Vec<Query>,
+        base: usize,
+    },
     /// EXCEPT and INTERSECT (distinct), UNION (distinct) is Distinct over Concat.
     Set {
         op: SetOp,
@@ -158,7 +167,6 @@ pub enum LoopKind {
 /// What an access to a table is for; decides the locks together with hints and isolation level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Reading.
     Read,
     /// The target of UPDATE or DELETE: U locks while searching.
     Modify,
@@ -167,29 +175,17 @@ pub enum Purpose {
 /// Lock-related hints of one table reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// NOLOCK.
     pub nolock: bool,
-    /// READPAST.
     pub readpast: bool,
-    /// UPDLOCK.
     pub updlock: bool,
-    /// XLOCK.
     pub xlock: bool,
     /// HOLDLOCK, SERIALIZABLE.
     pub holdlock: bool,
-    /// REPEATABLEREAD.
     pub repeatableread: bool,
-    /// READCOMMITTEDLOCK.
     pub readcommittedlock: bool,
-    /// READCOMMITTED.
     pub readcommitted: bool,
-    /// SNAPSHOT.
-    pub snapshot: bool,
-    /// TABLOCK.
     pub tablock: bool,
-    /// TABLOCKX.
     pub tablockx: bool,
-    /// NOWAIT.
     pub nowait: bool,
     /// ROWLOCK: only the adversary would lock anything else.
     pub rowlock: bool,
@@ -213,7 +209,6 @@ pub struct Scan {
     pub residual: Option<Cond>,
     /// What the query says of locks and indexes for this table.
     pub hints: Hints,
-    /// What for.
     pub purpose: Purpose,
     /// The slot that receives the row's locator (`Value::Bytes`), for DML targets.
     pub locator: Option<usize>,
@@ -249,7 +244,6 @@ pub enum SeekEq {
 pub struct LocalScan {
     /// Its slot among the frame's table variables.
     pub variable: usize,
-    /// Its definition.
     pub table: Arc<TableDef>,
     /// An index to seek in, with the bounds; `None` reads all rows in insertion order.
     pub seek: Option<(usize, Seek)>,
@@ -267,9 +261,7 @@ pub struct LocalScan {
 #[derive(Clone, Debug)]
 pub struct JsonField {
     pub path: String,
-    /// The column's type.
     pub ty: DataType,
-    /// AS JSON.
     pub as_json: bool,
 }
 
@@ -290,7 +282,6 @@ pub struct HashJoin {
     pub right_slots: std::ops::Range<usize>,
 }
 
-/// Grouping.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub input: Node,
@@ -309,7 +300,6 @@ pub struct Group {
 /// An aggregate of a grouping.
 #[derive(Clone, Debug)]
 pub struct AggregateCall {
-    /// Which.
     pub function: Aggregate,
     /// Arguments; none for COUNT(*). STRING_AGG has the separator second.
     pub args: Vec<Scalar>,
@@ -317,7 +307,6 @@ pub struct AggregateCall {
     pub arg_ty: DataType,
     /// Result type.
     pub ty: DataType,
-    /// DISTINCT.
     pub distinct: bool,
     /// WITHIN GROUP (ORDER BY …).
     pub order: Vec<SortKey>,
@@ -328,13 +317,9 @@ pub struct AggregateCall {
 /// A function with OVER, computed over the partition of each row.
 #[derive(Clone, Debug)]
 pub struct WindowFunction {
-    /// Which.
     pub kind: WindowKind,
-    /// Arguments.
     pub args: Vec<Scalar>,
-    /// PARTITION BY, with types.
     pub partition: Vec<(Scalar, DataType)>,
-    /// ORDER BY.
     pub order: Vec<SortKey>,
     /// The frame, for aggregates and FIRST_VALUE/LAST_VALUE; `None` is the default frame.
     pub frame: Option<crate::ast::Frame>,
@@ -349,48 +334,32 @@ pub struct WindowFunction {
 /// Kinds of window function.
 #[derive(Clone, Debug)]
 pub enum WindowKind {
-    /// ROW_NUMBER.
     RowNumber,
-    /// RANK.
     Rank,
-    /// DENSE_RANK.
     DenseRank,
-    /// NTILE.
     Ntile,
-    /// PERCENT_RANK.
     PercentRank,
-    /// CUME_DIST.
     CumeDist,
-    /// LAG.
     Lag,
-    /// LEAD.
     Lead,
-    /// FIRST_VALUE.
     FirstValue,
-    /// LAST_VALUE.
     LastValue,
     /// An aggregate over a frame.
     Aggregate(Aggregate),
 }
 
-/// One sort key.
 #[derive(Clone, Debug)]
 pub struct SortKey {
-    /// The expression.
     pub expr: Scalar,
     pub ty: DataType,
-    /// DESC.
     pub descending: bool,
 }
 
 /// The shape of FOR JSON PATH.
 #[derive(Clone, Debug)]
 pub struct JsonFormat {
-    /// ROOT.
     pub root: Option<String>,
-    /// INCLUDE_NULL_VALUES.
     pub include_null_values: bool,
-    /// WITHOUT_ARRAY_WRAPPER.
     pub without_array_wrapper: bool,
     /// Per output column: it already is JSON (JSON_QUERY, nested FOR JSON) and is not escaped.
     pub raw: Vec<bool>,
@@ -399,10 +368,8 @@ pub struct JsonFormat {
 /// What `@v op= x` needs besides the value.
 #[derive(Clone, Debug)]
 pub struct Assign {
-    /// The variable's slot.
     pub variable: usize,
     /// The value; a compound operator is already part of it. Cast to the variable's type at assignment.
     pub value: Scalar,
-    /// The value's type.
     pub ty: DataType,
 }

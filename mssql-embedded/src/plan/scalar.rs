@@ -9,7 +9,6 @@ use super::Query;
 /// An expression with the type the binder found for it.
 #[derive(Clone, Debug)]
 pub struct Typed {
-    /// The expression.
     pub expr: Scalar,
     pub ty: DataType,
 }
@@ -18,23 +17,18 @@ pub struct Typed {
 /// inserted the casts.
 #[derive(Clone, Debug)]
 pub enum Scalar {
-    /// A constant.
     Const(Value),
     /// A variable or parameter, by its slot in the frame.
     Variable(usize),
     /// A slot of the row buffer of a query level; level 0 is the outermost query of the statement.
     Slot {
-        /// The query level.
         level: usize,
         slot: usize,
     },
     /// Arithmetic, bit operations, concatenation (`value::arith::binary` with the result type).
     Arith {
-        /// The operator.
         op: BinaryOp,
-        /// Left operand.
         left: Box<Scalar>,
-        /// Right operand.
         right: Box<Scalar>,
         /// Result type.
         ty: DataType,
@@ -45,13 +39,10 @@ pub enum Scalar {
     BitNot(Box<Scalar>, DataType),
     /// CAST, CONVERT, and implicit conversions.
     Cast {
-        /// The operand.
         expr: Box<Scalar>,
         /// What the operand is computed as.
         from: DataType,
-        /// The target type.
         to: DataType,
-        /// CONVERT's style.
         style: Option<Box<Scalar>>,
         /// TRY_CAST, TRY_CONVERT: NULL instead of a conversion error.
         try_: bool,
@@ -59,14 +50,12 @@ pub enum Scalar {
     /// A function of the registry; arguments have the parameter types of its signature.
     Call {
         function: Callable,
-        /// Arguments.
         args: Vec<Scalar>,
         /// The signature that typed the call; functions read types and collations from it.
         signature: Box<Signature>,
     },
     /// CASE and IIF; branches have the common type.
     Case {
-        /// Condition and result.
         whens: Vec<(Cond, Scalar)>,
         /// ELSE.
         otherwise: Box<Scalar>,
@@ -82,19 +71,14 @@ pub enum Scalar {
 pub enum Cond {
     /// Always true, false, or unknown.
     Const(Option<bool>),
-    /// All of them.
     And(Vec<Cond>),
-    /// Any of them.
     Or(Vec<Cond>),
     /// Unknown stays unknown.
     Not(Box<Cond>),
     /// Comparison of two operands of the same type.
     Compare {
-        /// The operator.
         op: CompareOp,
-        /// Left operand.
         left: Scalar,
-        /// Right operand.
         right: Scalar,
         /// Their common type.
         ty: DataType,
@@ -103,7 +87,6 @@ pub enum Cond {
     IsNull(Scalar),
     /// `x IN (a, b)`; all of the common type.
     InList {
-        /// The operand.
         expr: Scalar,
         list: Vec<Scalar>,
         /// The common type.
@@ -114,18 +97,15 @@ pub enum Cond {
         /// What the pattern is compared with.
         expr: Scalar,
         pattern: Scalar,
-        /// The escape character.
         escape: Option<Scalar>,
         /// The collation that compares.
         collation: Collation,
         /// Neither side is Unicode: blanks at the end of the text need no match.
         blanks: bool,
     },
-    /// `EXISTS (…)`.
     Exists(Box<Query>),
     /// `x op ANY|ALL (query)`; IN is `= ANY`. The query has one output column of type `ty`.
     Quantified {
-        /// The operator.
         op: CompareOp,
         /// ALL rather than ANY.
         all: bool,

@@ -74,10 +74,13 @@ pub(super) const GROUPS: &[Group] = &[
             "DATETRUNC",
             "DATE_BUCKET",
             "GENERATE_SERIES",
+            "GREATEST",
             "JSON_ARRAY",
             "JSON_ARRAYAGG",
             "JSON_OBJECT",
             "JSON_OBJECTAGG",
+            "JSON_PATH_EXISTS",
+            "LEAST",
         ],
     },
     Group {

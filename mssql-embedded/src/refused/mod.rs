@@ -6,13 +6,16 @@
 //! the call fails (2812). See "Deferred name resolution and compilation", learn.microsoft.com, ms190686, and
 //! CREATE PROCEDURE. Refusing them earlier would refuse scripts that never come to the call.
 //!
-//! What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read. The
+//! What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read; what
+//! only a value tells (a property that a variable names), when that is known. The
 //! README lists this register, and a test compares the two.
 
+mod clauses;
 mod functions;
 mod procedures;
 mod syntax;
 mod views;
+mod words;
 
 use crate::error::SqlError;
 
@@ -25,6 +28,10 @@ pub enum Kind {
     RowSet,
     /// What may follow a table source.
     SourceClause,
+    /// A clause or another form with a fixed name.
+    Clause,
+    /// What OPTION takes, by its first words.
+    QueryHint,
     /// A condition that looks like a call.
     Predicate,
     ColumnProperty,
@@ -36,6 +43,8 @@ pub enum Kind {
     Type,
     /// A function or an `@@` name.
     Function,
+    /// A word that this function takes, such as a property.
+    Word(&'static str),
     /// A system view or a table function of the system: lower case, with its schema.
     View,
     /// A system procedure, in lower case.
@@ -46,15 +55,19 @@ impl Kind {
     /// How a message speaks of a name of this kind.
     fn phrase(self, name: &str) -> String {
         match self {
-            Self::Statement | Self::RowSet | Self::SourceClause | Self::Predicate => {
-                name.to_owned()
-            }
+            Self::Statement
+            | Self::RowSet
+            | Self::SourceClause
+            | Self::Clause
+            | Self::Predicate => name.to_owned(),
+            Self::QueryHint => format!("the query hint {name}"),
             Self::ColumnProperty => format!("the column property {name}"),
             Self::Index => format!("a {name} index"),
             Self::SetOption => format!("SET {name}"),
             Self::TableHint => format!("the table hint {name}"),
             Self::Type => format!("data type {name}"),
             Self::Function => format!("function {name}"),
+            Self::Word(function) => format!("{function} with {name}"),
             Self::View => format!("the system view {name}"),
             Self::Procedure => format!("the system procedure {name}"),
         }
@@ -67,6 +80,8 @@ impl Kind {
             Self::Statement => "Statements",
             Self::RowSet => "Row sets",
             Self::SourceClause => "After a table",
+            Self::Clause => "Clauses",
+            Self::QueryHint => "Query hints",
             Self::Predicate => "Conditions",
             Self::ColumnProperty => "Column properties",
             Self::Index => "Indexes",
@@ -74,6 +89,7 @@ impl Kind {
             Self::TableHint => "Table hints",
             Self::Type => "Types",
             Self::Function => "Functions",
+            Self::Word(function) => function,
             Self::View => "System views",
             Self::Procedure => "System procedures",
         }
@@ -83,7 +99,6 @@ impl Kind {
 /// Names that are refused for one reason.
 #[derive(Debug)]
 pub struct Group {
-    /// What they name.
     pub kind: Kind,
     /// What they need that the engine has not.
     pub why: &'static str,
@@ -95,7 +110,9 @@ pub struct Group {
 pub fn groups() -> impl Iterator<Item = &'static Group> {
     [
         syntax::GROUPS,
+        clauses::GROUPS,
         functions::GROUPS,
+        words::GROUPS,
         views::GROUPS,
         procedures::GROUPS,
     ]
@@ -103,10 +120,11 @@ pub fn groups() -> impl Iterator<Item = &'static Group> {
     .flatten()
 }
 
-/// The refusal of a name, if it is in the register.
+/// The refusal of a name, in upper or lower case, if it is in the register.
 pub fn refusal(kind: Kind, name: &str) -> Option<SqlError> {
-    let mut groups = groups().filter(|g| g.kind == kind);
-    let group = groups.find(|g| g.names.contains(&name))?;
+    let groups = groups().filter(|g| g.kind == kind);
+    let mut named = groups.flat_map(|g| g.names.iter().map(move |name| (g, *name)));
+    let (group, name) = named.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
     let mut error = SqlError::unsupported(kind.phrase(name));
     error.message.pop();
     error.message += &format!(" ({}).", group.why);
@@ -125,12 +143,31 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Nothing is refused twice, also not as two kinds of thing.
+    /// Nothing is refused twice, also not as two kinds of thing. Words are those of their function.
     #[test]
     fn names_are_unique() {
         let mut seen = HashSet::new();
-        for name in groups().flat_map(|group| group.names) {
-            assert!(seen.insert(name), "{name} twice");
+        for group in groups() {
+            let function = match group.kind {
+                Kind::Word(function) => Some(function),
+                Kind::Statement
+                | Kind::RowSet
+                | Kind::SourceClause
+                | Kind::Clause
+                | Kind::QueryHint
+                | Kind::Predicate
+                | Kind::ColumnProperty
+                | Kind::Index
+                | Kind::SetOption
+                | Kind::TableHint
+                | Kind::Type
+                | Kind::Function
+                | Kind::View
+                | Kind::Procedure => None,
+            };
+            for name in group.names {
+                assert!(seen.insert((function, name)), "{name} twice");
+            }
         }
     }
 

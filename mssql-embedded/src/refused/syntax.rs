@@ -11,7 +11,14 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Statement,
         why: "files and media",
-        names: &["BACKUP", "RESTORE", "DUMP", "LOAD", "BULK INSERT"],
+        names: &[
+            "BACKUP",
+            "RESTORE",
+            "DUMP",
+            "LOAD",
+            "BULK INSERT",
+            "INSERT BULK",
+        ],
     },
     Group {
         kind: Kind::Statement,
@@ -32,7 +39,13 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Statement,
         why: "not needed so far",
-        names: &["MERGE", "LINENO"],
+        names: &[
+            "MERGE",
+            "LINENO",
+            "WAITFOR TIME",
+            "EXECUTE AS LOGIN",
+            "EXECUTE AS CALLER",
+        ],
     },
     Group {
         kind: Kind::Statement,
@@ -181,6 +194,11 @@ pub(super) const GROUPS: &[Group] = &[
             "IGNORE_CONSTRAINTS",
             "IGNORE_TRIGGERS",
         ],
+    },
+    Group {
+        kind: Kind::TableHint,
+        why: "memory-optimized tables",
+        names: &["SNAPSHOT"],
     },
     Group {
         kind: Kind::TableHint,

@@ -9,8 +9,10 @@ use crate::catalog::{Catalog, Database, Param, ProcedureDef};
 use crate::context::Core;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::constant;
-use crate::parse::{ParseOptions, parse_batch};
-use crate::plan::{BoundKind, Module, VariableMap};
+use crate::interrupt::{Asking, stop_if};
+use crate::memory::Charge;
+use crate::parse::{ParseOptions, parse_text};
+use crate::plan::{BoundKind, Module, Origin, VariableMap};
 use crate::value::{BareLength, CastMode, cast};
 
 /// The compiled unit of a procedure, from the cache or new.
@@ -32,33 +34,58 @@ pub fn module_of(
         procedure.params.clone(),
         Arc::clone(&procedure.body),
         Arc::new(variables),
-        procedure.id,
-        procedure.name.clone(),
+        Origin::procedure(Some(procedure.id), &procedure.schema, &procedure.name),
         procedure.quoted_identifier,
     );
-    let qualified = format!("{}.{}", procedure.schema, procedure.name);
-    let module = module.with_source(&procedure.text, qualified);
-    let module = Arc::new(module.in_schema(&procedure.schema));
+    let module = Arc::new(module.with_source(&procedure.text));
     core.engine
         .keep_module(procedure.id, procedure.version, &module);
     Ok(module)
 }
 
-/// Parses and prepares a text: a batch, EXEC ('…'), sp_executesql. Texts are kept, so that a
+/// Longer texts are not kept: who repeats a text has put parameters into it, and then it is short.
+const KEPT_TEXT_BYTES: usize = 64 << 10;
+
+/// What each token takes: its statement parsed and bound, and itself while it is parsed. Measured with
+/// `SET @a = @a + 1`, of which a million with six tokens each took 1.6 GB.
+const BYTES_PER_TOKEN: usize = 270;
+
+/// What each byte of the text takes besides: the text itself, and a literal's value, in UTF-16, in tree and plan.
+const BYTES_PER_TEXT_BYTE: usize = 4;
+
+/// A text that is ready to run.
+pub struct Compiled {
+    pub module: Arc<Module>,
+    /// What it takes of the session's memory while it runs, unless it is kept for all sessions.
+    _charge: Option<Charge>,
+}
+
+/// Parses and prepares a text: a batch, EXEC ('…'), sp_executesql. Short texts are kept, so that a
 /// parameterised text is compiled once.
-pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Arc<Module>> {
+pub fn compile_text(
+    text: &str,
+    params: Vec<Param>,
+    core: &Core,
+    interrupted: Asking<'_>,
+) -> SqlResult<Compiled> {
     let engine = Arc::clone(&core.engine);
-    let key = format!(
-        "{}\u{1}{}\u{1}{}\u{1}{}",
-        core.database,
-        core.user,
-        u8::from(core.settings.quoted_identifier),
-        text
-    );
-    if let Some(found) = engine.texts.lock().get(&key)
-        && same_params(&found.params, &params)
+    let key = (text.len() <= KEPT_TEXT_BYTES).then(|| {
+        format!(
+            "{}\u{1}{}\u{1}{}\u{1}{}",
+            core.database,
+            core.user,
+            u8::from(core.settings.quoted_identifier),
+            text
+        )
+    });
+    if let Some(key) = &key
+        && let Some(module) = engine.text(key)
+        && same_params(&module.params, &params)
     {
-        return Ok(Arc::clone(found));
+        return Ok(Compiled {
+            module,
+            _charge: None,
+        });
     }
     let catalog = engine.catalog();
     let database = catalog
@@ -69,20 +96,33 @@ pub fn compile_text(text: &str, params: Vec<Param>, core: &Core) -> SqlResult<Ar
         quoted_identifier: core.settings.quoted_identifier,
         open_json: database.has_open_json(),
     };
-    let batch = parse_batch(text, options)?;
+    let mut charge = core.memory.charge();
+    charge.add(text.len() * BYTES_PER_TEXT_BYTE)?;
+    let batch = parse_text(text, options, &mut |tokens| {
+        stop_if(interrupted())?;
+        charge.add(tokens * BYTES_PER_TOKEN)
+    })?;
     let body = Arc::new(batch.statements);
     let variables = collect_variables(database, &params, &body)?;
     let module = Module::new(
         params,
         body,
         Arc::new(variables),
-        0,
-        String::new(),
+        Origin::Text,
         core.settings.quoted_identifier,
     );
-    let module = Arc::new(module.with_source(text, String::new()));
-    engine.keep_text(key, &module);
-    Ok(module)
+    let module = Arc::new(module.with_source(text));
+    let charge = match key {
+        Some(key) => {
+            engine.keep_text(key, &module, charge.bytes());
+            None
+        }
+        None => Some(charge),
+    };
+    Ok(Compiled {
+        module,
+        _charge: charge,
+    })
 }
 
 fn same_params(a: &[Param], b: &[Param]) -> bool {
@@ -97,7 +137,9 @@ pub fn parse_parameters(text: &str, core: &Core) -> SqlResult<Vec<Param>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let declared = crate::parse::parse_parameters(text)?;
+    let mut charge = core.memory.charge();
+    let declared =
+        crate::parse::parse_parameters(text, &mut |tokens| charge.add(tokens * BYTES_PER_TOKEN))?;
     let catalog = core.engine.catalog();
     let database = catalog
         .databases

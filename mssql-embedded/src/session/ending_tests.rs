@@ -5,6 +5,7 @@ use crate::engine::{Engine, EngineOptions};
 use crate::error::SqlError;
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;
+use crate::storage::GhostCleanup;
 use crate::value::{ColumnMeta, DataType, Value};
 
 /// Rows of each table here.
@@ -80,10 +81,14 @@ struct Client(Session);
 impl Client {
     /// A session in a database whose tables have many rows.
     fn open() -> Self {
-        let engine = Engine::new(&EngineOptions::default());
+        Self::with(&EngineOptions::default())
+    }
+
+    fn with(options: &EngineOptions) -> Self {
+        let engine = Engine::new(options);
         let request = LoginRequest {
             user: "sa".to_owned(),
-            database: "master".to_owned(),
+            database: Some("master".to_owned()),
             ..LoginRequest::default()
         };
         let (session, _) = Session::login(&engine, &request).unwrap();
@@ -132,7 +137,7 @@ struct Lasting {
     passes: usize,
 }
 
-const LASTING: [Lasting; 11] = [
+const LASTING: [Lasting; 15] = [
     Lasting {
         statement: "UPDATE t SET v = v + 1",
         without: "DECLARE @v INT; SELECT @v = v + 1 FROM t WITH (UPDLOCK)",
@@ -189,6 +194,28 @@ const LASTING: [Lasting; 11] = [
         statement: "ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p (id)",
         without: "",
         passes: 3,
+    },
+    // Both read; a window function besides places its rows, sorts them, finds partitions and peers, computes the values
+    // and puts them into the rows.
+    Lasting {
+        statement: "INSERT o SELECT RANK() OVER (ORDER BY v) FROM t",
+        without: "INSERT o SELECT v FROM t",
+        passes: 6,
+    },
+    Lasting {
+        statement: "INSERT o SELECT LAG(id) OVER (ORDER BY v) FROM t",
+        without: "INSERT o SELECT v FROM t",
+        passes: 6,
+    },
+    Lasting {
+        statement: "INSERT o SELECT FIRST_VALUE(id) OVER (PARTITION BY v ORDER BY v) FROM t",
+        without: "INSERT o SELECT v FROM t",
+        passes: 6,
+    },
+    Lasting {
+        statement: "INSERT o EXEC (N'SELECT id FROM t')",
+        without: "INSERT o SELECT id FROM t",
+        passes: 1,
     },
 ];
 
@@ -295,4 +322,131 @@ fn binding_asks_whether_to_stop() {
         let asked = Client::open().run(&statement).asked;
         assert!(asked >= least, "{statement}: {asked} questions");
     }
+}
+
+/// How many rows the statements with large values go over.
+const LARGE_ROWS: usize = 40;
+
+/// A row whose values are large lasts by itself, so each of them asks.
+#[test]
+fn every_large_value_asks_whether_to_stop() {
+    let expressions = [
+        "LEN(UPPER(@s + w))",
+        "IIF(@s + w = N'q', 1, 0)",
+        "IIF(@s = @same, 1, 0)",
+        "IIF(@s IN (@other, @same), 1, 0)",
+        "DATALENGTH(HASHBYTES(N'SHA2_256', @s))",
+        "DATALENGTH(CAST(@s AS VARBINARY(MAX)))",
+    ];
+    let from = format!("FROM t WHERE id < {LARGE_ROWS}");
+    let mut queries: Vec<String> = expressions
+        .iter()
+        .map(|expression| format!("SELECT @n = {expression} {from}"))
+        .collect();
+    queries.push(format!("SELECT @n = v {from} ORDER BY CONCAT(@s, w)"));
+    queries.push(format!(
+        "SELECT @n = 1 FROM (SELECT DISTINCT IIF(v < 0, N'', @s) AS x {from}) AS d"
+    ));
+    queries.push(format!(
+        "SELECT @n = 1 FROM (SELECT IIF(v < 0, N'', @s) AS x {from}) AS d GROUP BY x"
+    ));
+    for query in queries {
+        let mut client = Client::open();
+        let batch = format!(
+            "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 50000), @n INT;
+             DECLARE @same NVARCHAR(MAX) = UPPER(@s), @other NVARCHAR(MAX) = @s + N'b'; {query}"
+        );
+        let asked = client.run(&batch).asked;
+        assert!(asked >= LARGE_ROWS, "{query}: {asked} questions");
+        let mut patience = Patience {
+            stop_at: Some(asked - LARGE_ROWS / 2),
+            ..Patience::default()
+        };
+        let end = client.0.batch(&batch, &mut patience);
+        assert_eq!(end, RequestEnd::Attention, "{query}");
+    }
+}
+
+/// A text that is long asks while it is cut into tokens and while these are parsed, although it turns out to be wrong
+/// in the end, and it can be ended there.
+#[test]
+fn parsing_asks_whether_to_stop() {
+    let texts = [
+        format!(
+            "DECLARE @a INT; {} SELECT FROM",
+            "SET @a = @a + 1 ".repeat(2_000)
+        ),
+        format!("SELECT 1 WHERE 1 IN ({}", "1, ".repeat(6_000)),
+        format!("SELECT CASE {}", "WHEN 1 = 1 THEN 2 ".repeat(2_000)),
+    ];
+    for text in texts {
+        let tokens = 12_000;
+        let mut patience = Patience::default();
+        let mut client = Client::open();
+        client.0.batch(&text, &mut patience);
+        assert!(patience.error.is_some(), "{}", &text[..40]);
+        let least = 2 * tokens / ROWS_PER_QUESTION - 2;
+        assert!(
+            patience.asked >= least,
+            "{}: {} questions",
+            &text[..40],
+            patience.asked
+        );
+        for stop_at in [1, least / 2, least] {
+            let mut patience = Patience {
+                stop_at: Some(stop_at),
+                ..Patience::default()
+            };
+            let end = client.0.batch(&text, &mut patience);
+            assert_eq!(end, RequestEnd::Attention, "{}", &text[..40]);
+            assert_eq!(patience.error, None, "{}", &text[..40]);
+        }
+    }
+}
+
+/// Deleted keys that nobody has cleaned up yet are passed over, and that asks too.
+#[test]
+fn passing_over_ghosts_asks_whether_to_stop() {
+    let seeks = [
+        "SELECT id FROM t WITH (READCOMMITTEDLOCK)",
+        "SELECT id FROM t WITH (READCOMMITTEDLOCK) ORDER BY id DESC",
+        "SELECT id FROM t WITH (SERIALIZABLE)",
+        "SELECT id FROM t WITH (SERIALIZABLE) WHERE id < 0",
+        "SELECT id FROM t WITH (SERIALIZABLE) WHERE id < 0; INSERT t VALUES (-1, 0, N'', 1)",
+    ];
+    for seek in seeks {
+        let mut client = Client::with(&EngineOptions {
+            ghost_cleanup: Some(GhostCleanup::Never),
+            ..EngineOptions::default()
+        });
+        client.run("DELETE t");
+        let batch = format!("BEGIN TRAN; {seek}; ROLLBACK");
+        let nothing = "BEGIN TRAN; SELECT 1; ROLLBACK";
+        // Compiling asks too, and what is compiled is kept.
+        client.run(&batch);
+        client.run(nothing);
+        let (asked, without) = (client.run(&batch).asked, client.run(nothing).asked);
+        let least = ROWS / ROWS_PER_QUESTION - 1;
+        assert!(
+            asked >= without + least,
+            "{seek}: {asked} questions, {without} without"
+        );
+    }
+}
+
+/// The rows of a system view are made before the first is handed on, and that asks too.
+#[test]
+fn making_the_rows_of_a_system_view_asks_whether_to_stop() {
+    let mut client = Client::open();
+    client.run("BEGIN TRAN; DECLARE @v INT; SELECT @v = id FROM t WITH (XLOCK)");
+    let count = |from: &str| format!("SELECT COUNT(*) FROM {from}");
+    let (locks, rows) = (count("sys.dm_tran_locks"), count("t WITH (NOLOCK)"));
+    client.run(&locks);
+    client.run(&rows);
+    let (asked, without) = (client.run(&locks).asked, client.run(&rows).asked);
+    let least = ROWS / ROWS_PER_QUESTION;
+    assert!(
+        asked >= without + least,
+        "{asked} questions, {without} without"
+    );
 }

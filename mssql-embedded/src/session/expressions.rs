@@ -1,67 +1,71 @@
 //! The expressions of control-flow statements, in the order in which the interpreter wants their values.
 
-use crate::ast::{DeadlockPriority, Declaration, ExecTarget, Expr, SetOption, StmtKind};
+use crate::ast::{
+    DeadlockPriority, Declaration, ExecStmt, ExecTarget, Expr, InsertSource, SessionStmt,
+    SetOption, StmtKind, TableStmt, ValueStmt,
+};
 
 /// The expressions that a statement evaluates as plain values.
 pub fn of(kind: &StmtKind) -> Vec<&Expr> {
     match kind {
-        StmtKind::Declare(list) => list
+        StmtKind::Value(stmt) => value_exprs(stmt),
+        StmtKind::Exec(exec) => exec_exprs(exec),
+        StmtKind::Table(stmt) => table_exprs(stmt),
+        StmtKind::Session(stmt) => session_exprs(stmt),
+        StmtKind::Flow(_) | StmtKind::Ddl(_) | StmtKind::Tran(_) => Vec::new(),
+    }
+}
+
+fn value_exprs(stmt: &ValueStmt) -> Vec<&Expr> {
+    match stmt {
+        ValueStmt::Declare(list) => list
             .iter()
             .filter_map(|d| match d {
                 Declaration::Scalar { value, .. } => value.as_ref(),
                 Declaration::Table { .. } => None,
             })
             .collect(),
-        StmtKind::Return(value) => value.iter().collect(),
-        StmtKind::Print(value) => vec![value],
-        StmtKind::Throw(Some(args)) => vec![&args.0, &args.1, &args.2],
-        StmtKind::RaisError {
-            message,
-            severity,
-            state,
-            args,
-            ..
-        } => {
-            let mut list = vec![message, severity, state];
-            list.extend(args);
-            list
-        }
-        StmtKind::WaitFor { time, .. } => vec![time],
-        StmtKind::Exec(exec) => exec_exprs(exec),
-        StmtKind::Insert(insert) => match &insert.source {
-            crate::ast::InsertSource::Exec(exec) => exec_exprs(exec),
-            crate::ast::InsertSource::Values(_)
-            | crate::ast::InsertSource::Query(_)
-            | crate::ast::InsertSource::DefaultValues => Vec::new(),
-        },
-        StmtKind::SetOption(option) => option_exprs(option),
-        StmtKind::Block(_)
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::TryCatch { .. }
-        | StmtKind::Throw(_)
-        | StmtKind::SetVariable { .. }
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Select(_)
-        | StmtKind::Update(_)
-        | StmtKind::Delete(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint => Vec::new(),
+        ValueStmt::Return(value) => value.iter().collect(),
+        ValueStmt::Print(value) => vec![value],
+        ValueStmt::Throw(args) => args
+            .iter()
+            .flat_map(|args| [&args.0, &args.1, &args.2])
+            .collect(),
+        ValueStmt::RaisError(raise) => [&raise.message, &raise.severity, &raise.state]
+            .into_iter()
+            .chain(&raise.args)
+            .collect(),
+        ValueStmt::WaitFor { time, .. } => vec![time],
+        // The binder puts the operator of `SET @a += x` around it.
+        ValueStmt::SetVariable { .. } => Vec::new(),
     }
 }
 
-fn exec_exprs(exec: &crate::ast::ExecStmt) -> Vec<&Expr> {
+/// Of a statement on tables only the arguments of INSERT … EXEC.
+fn table_exprs(stmt: &TableStmt) -> Vec<&Expr> {
+    match stmt {
+        TableStmt::Insert(insert) => match &insert.source {
+            InsertSource::Exec(exec) => exec_exprs(exec),
+            InsertSource::Values(_) | InsertSource::Query(_) | InsertSource::DefaultValues => {
+                Vec::new()
+            }
+        },
+        TableStmt::Select(_) | TableStmt::Update(_) | TableStmt::Delete(_) => Vec::new(),
+    }
+}
+
+fn session_exprs(stmt: &SessionStmt) -> Vec<&Expr> {
+    match stmt {
+        SessionStmt::Set(option) => option_exprs(option),
+        SessionStmt::Use(_)
+        | SessionStmt::ExecuteAs { .. }
+        | SessionStmt::Revert
+        | SessionStmt::Kill(_)
+        | SessionStmt::Checkpoint => Vec::new(),
+    }
+}
+
+fn exec_exprs(exec: &ExecStmt) -> Vec<&Expr> {
     match &exec.target {
         ExecTarget::Text(pieces) => pieces.iter().collect(),
         ExecTarget::Procedure(_) | ExecTarget::Variable(_) => {
@@ -83,8 +87,8 @@ fn option_exprs(option: &SetOption) -> Vec<&Expr> {
         SetOption::Switch(..)
         | SetOption::IdentityInsert(..)
         | SetOption::IsolationLevel(_)
-        | SetOption::DateFormat(_)
-        | SetOption::Language(_)
+        | SetOption::DateFormat
+        | SetOption::Language
         | SetOption::Statistics => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::access::Latch;
 use crate::catalog::{Login, database_user};
-use crate::context::{Core, no_access, no_database};
+use crate::context::{Core, acting_login, no_access, no_database};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
 
@@ -12,7 +12,6 @@ use super::LoginRequest;
 #[derive(Debug)]
 pub struct Identity {
     pub login: String,
-    /// sysadmin.
     pub sysadmin: bool,
     /// Its user in the database.
     pub user: i32,
@@ -61,11 +60,8 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest, now_ms: i64) -> SqlRe
         );
         return Err(SqlError::with(18470, 14, 1, text));
     }
-    let wanted = if request.database.is_empty() {
-        &login.default_database
-    } else {
-        &request.database
-    };
+    let wanted = request.database.as_ref();
+    let wanted = wanted.unwrap_or(&login.default_database);
     let cannot_open = || {
         SqlError::with(
             4060,
@@ -91,8 +87,14 @@ pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(
     let Some(database) = latch.catalog.databases.get(&key) else {
         return Err(no_database(name));
     };
-    let Some(user) = database_user(database, &core.login, core.sysadmin) else {
-        return Err(no_access(&core.login, name));
+    // "EXECUTE AS": who acts as a user of a database is known in that database only.
+    let user = match core.impersonated.is_empty() {
+        true => database_user(database, &core.login, core.sysadmin),
+        false => (key == core.database).then_some(core.user),
+    };
+    let Some(user) = user else {
+        let login = acting_login(&latch.catalog, core, core.user);
+        return Err(no_access(&login, name));
     };
     let old = latch
         .catalog

@@ -2,21 +2,28 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Stmt, StmtKind};
+use crate::ast::{FlowStmt, SessionStmt, Stmt, StmtKind};
 use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
-use crate::error::SqlResult;
-use crate::interrupt::{Asking, stop_if};
+use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Asking, is_interrupt, stop_if};
 use crate::plan::Module;
 
-use super::interp::bind_one;
+use super::binding::bind_one;
 
 /// Objects that do not exist yet may exist when the statement runs; wrong SET options (1934) matter
 /// only then.
 const DEFERRED: &[i32] = &[208, 1934, 2812, 4104];
 
-/// Binds all statements; the first error that is not about a missing object is returned. Before it binds one it
-/// asks whether to go on.
+/// Unknown columns and variables, after which SQL Server looks at the statements that follow and tells of
+/// all of theirs. Variables are looked for before anything is bound.
+const GATHERED: &[i32] = &[137, 207];
+
+/// After so many statements with such errors it is enough: each error holds the one before it.
+const GATHERED_MAX: usize = 20;
+
+/// Binds all statements; the errors that are not about a missing object are returned as one, with those before
+/// it as its causes. Before it binds one it asks whether to go on.
 pub fn check(
     module: &Arc<Module>,
     list: &[Stmt],
@@ -25,77 +32,77 @@ pub fn check(
     catalog: &Catalog,
     interrupted: Asking<'_>,
 ) -> SqlResult<()> {
+    let mut found = Vec::new();
+    let outcome = check_list(module, list, core, frame, catalog, interrupted, &mut found);
+    if let Err(error) = &outcome
+        && is_interrupt(error)
+    {
+        return outcome;
+    }
+    if found.iter().any(|error| error.number == 137) {
+        found.retain(|error| error.number == 137);
+    } else if let Err(error) = outcome {
+        found.push(error);
+    }
+    match found.into_iter().reduce(|first, next| next.after(first)) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn check_list(
+    module: &Arc<Module>,
+    list: &[Stmt],
+    core: &Core,
+    frame: &Frame,
+    catalog: &Catalog,
+    interrupted: Asking<'_>,
+    found: &mut Vec<SqlError>,
+) -> SqlResult<()> {
     for stmt in list {
         match &stmt.kind {
-            StmtKind::Block(inner) => check(module, inner, core, frame, catalog, interrupted)?,
-            StmtKind::TryCatch { body, handler } => {
-                check(module, body, core, frame, catalog, interrupted)?;
-                check(module, handler, core, frame, catalog, interrupted)?;
-            }
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                bind(module, stmt, core, frame, catalog, interrupted)?;
-                check(
-                    module,
-                    std::slice::from_ref(then),
-                    core,
-                    frame,
-                    catalog,
-                    interrupted,
-                )?;
-                if let Some(other) = otherwise {
-                    check(
-                        module,
-                        std::slice::from_ref(other),
-                        core,
-                        frame,
-                        catalog,
-                        interrupted,
-                    )?;
+            StmtKind::Flow(flow) => {
+                if matches!(flow, FlowStmt::If { .. } | FlowStmt::While { .. }) {
+                    bind(module, stmt, core, frame, catalog, interrupted, found)?;
+                }
+                for list in inside(flow) {
+                    check_list(module, list, core, frame, catalog, interrupted, found)?;
                 }
             }
-            StmtKind::While { body, .. } => {
-                bind(module, stmt, core, frame, catalog, interrupted)?;
-                check(
-                    module,
-                    std::slice::from_ref(body),
-                    core,
-                    frame,
-                    catalog,
-                    interrupted,
-                )?;
-            }
-            StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Goto(_)
-            | StmtKind::Label(_)
-            | StmtKind::Ddl(_)
-            | StmtKind::Use(_) => {}
-            StmtKind::Return(_)
-            | StmtKind::Throw(_)
-            | StmtKind::RaisError { .. }
-            | StmtKind::Print(_)
-            | StmtKind::WaitFor { .. }
-            | StmtKind::Declare(_)
-            | StmtKind::SetVariable { .. }
-            | StmtKind::SetOption(_)
-            | StmtKind::Exec(_)
-            | StmtKind::BeginTran(_)
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback(_)
-            | StmtKind::SaveTran(_)
-            | StmtKind::Select(_)
-            | StmtKind::Insert(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert
-            | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => bind(module, stmt, core, frame, catalog, interrupted)?,
+            StmtKind::Ddl(_) | StmtKind::Session(SessionStmt::Use(_)) => {}
+            StmtKind::Session(
+                SessionStmt::Set(_)
+                | SessionStmt::ExecuteAs(_)
+                | SessionStmt::Revert
+                | SessionStmt::Kill(_)
+                | SessionStmt::Checkpoint,
+            )
+            | StmtKind::Table(_)
+            | StmtKind::Tran(_)
+            | StmtKind::Value(_)
+            | StmtKind::Exec(_) => bind(module, stmt, core, frame, catalog, interrupted, found)?,
         }
     }
     Ok(())
+}
+
+/// The lists of statements within a statement.
+fn inside(flow: &FlowStmt) -> Vec<&[Stmt]> {
+    match flow {
+        FlowStmt::Block(list) => vec![list],
+        FlowStmt::TryCatch { body, handler } => vec![body, handler],
+        FlowStmt::If {
+            then, otherwise, ..
+        } => {
+            let otherwise = otherwise.as_deref().map(std::slice::from_ref);
+            [std::slice::from_ref(&**then)]
+                .into_iter()
+                .chain(otherwise)
+                .collect()
+        }
+        FlowStmt::While { body, .. } => vec![std::slice::from_ref(body)],
+        FlowStmt::Break | FlowStmt::Continue | FlowStmt::Goto(_) | FlowStmt::Label(_) => Vec::new(),
+    }
 }
 
 fn bind(
@@ -105,6 +112,7 @@ fn bind(
     frame: &Frame,
     catalog: &Catalog,
     interrupted: Asking<'_>,
+    found: &mut Vec<SqlError>,
 ) -> SqlResult<()> {
     let kept = module.kept(stmt.pos.offset);
     if kept.is_some_and(|bound| core.against(catalog).is_current(&bound)) {
@@ -119,7 +127,11 @@ fn bind(
         Err(error) if DEFERRED.contains(&error.number) => Ok(()),
         Err(error) => {
             let mut error = error.at(stmt.pos.line);
-            error.procedure.clone_from(&module.name);
+            module.origin.name().clone_into(&mut error.procedure);
+            if GATHERED.contains(&error.number) && found.len() < GATHERED_MAX {
+                found.push(error);
+                return Ok(());
+            }
             Err(error)
         }
     }

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
+use crate::catalog::Param;
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
@@ -14,8 +15,8 @@ use crate::value::Value;
 
 use super::interp::{Failure, Flow, Interp, Observed, Stop};
 use super::{
-    Done, DoneKind, EnvChange, LoginAck, LoginRequest, RequestEnd, ResultSink, RpcProcedure,
-    RpcRequest, TransactionRequest, login,
+    Compiled, Done, DoneKind, EnvChange, LoginAck, LoginRequest, RequestEnd, ResultSink,
+    RpcProcedure, RpcRequest, TransactionRequest, login,
 };
 
 /// One client's session. Dropping it rolls back and releases everything it holds.
@@ -52,6 +53,7 @@ impl Session {
             database: identity.database.clone(),
             last_start_ms: now_ms,
             last_end_ms: Some(now_ms),
+            settings: Settings::default().shown(),
         });
         let core = Core {
             engine: Arc::clone(engine),
@@ -73,6 +75,8 @@ impl Session {
             rowcount: 0,
             error: 0,
             identity: Value::Null,
+            scope_identity: Value::Null,
+            began_in_snapshot: false,
             caught: Vec::new(),
             nest_level: 0,
             try_depth: 0,
@@ -95,7 +99,6 @@ impl Session {
         hooks.session_attached(self.core.spid, socket);
     }
 
-    /// Runs a batch.
     pub fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
         let observed = Observed::new("batch".to_owned());
         let mut interp = interpreter(&mut self.core, sink, false, observed);
@@ -134,7 +137,10 @@ impl Session {
     pub fn rpc(&mut self, request: RpcRequest, sink: &mut dyn ResultSink) -> RequestEnd {
         let label = match &request.procedure {
             RpcProcedure::Name(name) => name.clone(),
-            RpcProcedure::Id(id) => well_known(*id).to_owned(),
+            RpcProcedure::Id(id) => match well_known(*id) {
+                Some(name) => name.to_owned(),
+                None => format!("number {id}"),
+            },
         };
         let mut interp = interpreter(&mut self.core, sink, true, Observed::new(label));
         let outcome = interp.remote_call(request);
@@ -167,11 +173,12 @@ impl Session {
             self.core.rollback_all();
             self.core.drop_temporaries();
         }
-        self.core.settings = Settings::default();
+        self.core.restore(Settings::default());
         self.core.revert_to(0);
         self.core.prepared.clear();
         self.core.context_info = None;
         self.core.identity = Value::Null;
+        self.core.scope_identity = Value::Null;
         self.core.release_session_locks();
         match sink.env_change(&EnvChange::ResetConnection) {
             Ok(()) => RequestEnd::Continue,
@@ -216,45 +223,47 @@ fn interpreter<'a>(
     }
 }
 
-fn well_known(id: u16) -> &'static str {
-    match id {
+/// The system procedure of a number, as far as the engine has them.
+fn well_known(id: u16) -> Option<&'static str> {
+    Some(match id {
         10 => "sp_executesql",
         11 => "sp_prepare",
         12 => "sp_execute",
         13 => "sp_prepexec",
         14 => "sp_prepexecrpc",
         15 => "sp_unprepare",
-        _ => "",
-    }
+        _ => return None,
+    })
 }
 
 /// A frame that belongs to no module, for errors outside of statements.
 fn batch_frame() -> Frame {
     static NOTHING: LazyLock<Arc<Module>> = LazyLock::new(|| Arc::new(Module::empty()));
-    super::interp::call::new_frame(&NOTHING, 0, 1)
+    Frame::of(&NOTHING, 0, 1)
 }
 
 impl Interp<'_> {
     fn batch(&mut self, text: &str) -> Result<(), Stop> {
-        let module = match super::compile_text(text, Vec::new(), self.core) {
-            Ok(module) => module,
+        let compiled = match self.compile(text, Vec::new()) {
+            Ok(compiled) => compiled,
             Err(error) => return self.fail(&error, &batch_frame()),
         };
-        let entered = self.enter_text(text, &module);
+        let module = &compiled.module;
+        let entered = self.enter_text(text, module);
         if entered.is_err() {
             return self.settle(entered);
         }
-        let mut frame = super::interp::call::new_frame(&module, 0, self.core.user);
-        if let Err(error) = self.precompile(&module, &frame) {
+        let mut frame = Frame::of(module, 0, self.core.user);
+        if let Err(error) = self.precompile(module, &frame) {
             return self.fail(&error, &frame);
         }
         let body = Arc::clone(&module.body);
-        match self.run_list(&body, &module, &mut frame) {
-            Ok(Flow::Goto(label)) => {
-                let text = format!(
-                    "A GOTO statement references the label '{label}' but the label has not been declared."
-                );
-                self.report(&SqlError::with(133, 15, 1, text), &frame)
+        frame.scope_identity = std::mem::replace(&mut self.core.scope_identity, Value::Null);
+        let outcome = self.run_list(&body, module, &mut frame);
+        self.core.scope_identity = std::mem::replace(&mut frame.scope_identity, Value::Null);
+        match outcome {
+            Ok(Flow::Goto(_)) => {
+                self.report(&SqlError::internal("a GOTO without its label"), &frame)
             }
             Ok(_) | Err(Stop::Scope) => Ok(()),
             Err(stop) => Err(stop),
@@ -264,19 +273,19 @@ impl Interp<'_> {
     fn remote_call(&mut self, request: RpcRequest) -> Result<(), Stop> {
         let mut frame = batch_frame();
         frame.user = self.core.user;
-        let names: Vec<(String, bool)> = request
+        let names: Vec<(Option<String>, bool)> = request
             .params
             .iter()
             .map(|p| (p.name.clone(), p.output))
             .collect();
         let name = match request.procedure {
             RpcProcedure::Name(name) => self.core.procedure_name(&name),
-            RpcProcedure::Id(id) if !well_known(id).is_empty() => {
-                self.core.procedure_name(well_known(id))
-            }
-            RpcProcedure::Id(id) => Err(SqlError::unsupported(format!(
-                "the system procedure number {id}"
-            ))),
+            RpcProcedure::Id(id) => match well_known(id) {
+                Some(name) => self.core.procedure_name(name),
+                None => Err(SqlError::unsupported(format!(
+                    "the system procedure number {id}"
+                ))),
+            },
         };
         let args = super::interp::call::rpc_arguments(request.params);
         let outcome = match name {
@@ -305,12 +314,12 @@ impl Interp<'_> {
             if !*output {
                 continue;
             }
-            let found = match name.as_str() {
-                "" => returned.params.get(position),
-                n => returned
-                    .params
-                    .iter()
-                    .find(|(p, _)| p.name.eq_ignore_ascii_case(n)),
+            let found = match name {
+                None => returned.params.get(position),
+                Some(name) => {
+                    let mut params = returned.params.iter();
+                    params.find(|(p, _)| p.name.eq_ignore_ascii_case(name))
+                }
             };
             if let Some((param, value)) = found {
                 let ordinal = position as u16;
@@ -396,6 +405,13 @@ impl Interp<'_> {
             }
         }
         end
+    }
+
+    /// A text as something that can run.
+    pub fn compile(&mut self, text: &str, params: Vec<Param>) -> SqlResult<Compiled> {
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        super::compile_text(text, params, self.core, &interrupted)
     }
 
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a

@@ -4,9 +4,19 @@ use crate::error::SqlResult;
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 /// A value as text, at most `limit` characters.
-pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> {
+pub fn text_up_to(limit: usize, value: &Value, ty: &DataType) -> SqlResult<String> {
+    let text = text_of(value, ty)?;
+    Ok(if text.len() > limit {
+        text.chars().take(limit).collect()
+    } else {
+        text
+    })
+}
+
+/// A value as text, the whole of it.
+pub fn text_of(value: &Value, ty: &DataType) -> SqlResult<String> {
     let target = DataType::NVarChar(Length::Max, Collation::SqlLatin1CiAs);
-    let text = match value {
+    Ok(match value {
         Value::Str(s) => String::from_utf16_lossy(s),
         Value::Null => String::new(),
         other @ (Value::Bit(_)
@@ -25,10 +35,5 @@ pub fn text_of(value: &Value, ty: &DataType, limit: usize) -> SqlResult<String> 
                 String::new()
             }
         }
-    };
-    Ok(if text.len() > limit {
-        text.chars().take(limit).collect()
-    } else {
-        text
     })
 }

@@ -17,14 +17,11 @@ pub enum DoneKind {
     Procedure,
 }
 
-/// A DONE token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// Which token.
     pub kind: DoneKind,
     /// Rows affected, when counted (SET NOCOUNT OFF or a SELECT's rows).
     pub rows: Option<u64>,
-    /// The statement failed.
     pub error: bool,
     /// CurCmd of the token: 0xC1 SELECT, 0xC3 INSERT, 0xC4 DELETE, 0xC5 UPDATE, 0xE0 EXECUTE, …
     pub command: u16,
@@ -54,7 +51,6 @@ pub enum EnvChange {
 pub trait ResultSink {
     /// A result set begins.
     fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), Disconnected>;
-    /// A row of it.
     fn row(&mut self, values: &[Value]) -> Result<(), Disconnected>;
     /// A statement or procedure ended. The sink sets the MORE flag itself: a DONE is held back
     /// until the next token or the end of the response is known.
@@ -71,7 +67,6 @@ pub trait ResultSink {
         ty: &DataType,
         value: &Value,
     ) -> Result<(), Disconnected>;
-    /// An ENVCHANGE.
     fn env_change(&mut self, change: &EnvChange) -> Result<(), Disconnected>;
     /// Sends what has gathered without waiting for more (RAISERROR … WITH NOWAIT).
     fn flush(&mut self) -> Result<(), Disconnected>;
@@ -105,11 +100,9 @@ pub struct LoginRequest {
     pub password: String,
     /// An access token, which takes the place of both.
     pub token: Option<String>,
-    /// The database asked for; empty for the login's default.
-    pub database: String,
-    /// APP_NAME().
+    /// The database asked for, unless it is the login's default.
+    pub database: Option<String>,
     pub app_name: String,
-    /// HOST_NAME().
     pub host_name: String,
 }
 
@@ -118,7 +111,6 @@ pub struct LoginRequest {
 pub struct LoginAck {
     /// The current database.
     pub database: String,
-    /// @@SPID.
     pub spid: u16,
     /// The default collation's five bytes for ENVCHANGE type 7.
     pub collation: Collation,
@@ -127,7 +119,6 @@ pub struct LoginAck {
 /// A remote procedure call.
 #[derive(Clone, Debug)]
 pub struct RpcRequest {
-    /// What is called.
     pub procedure: RpcProcedure,
     pub params: Vec<RpcParam>,
 }
@@ -142,11 +133,10 @@ pub enum RpcProcedure {
     Id(u16),
 }
 
-/// A parameter of an RPC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcParam {
-    /// `@name`, or empty for a positional one.
-    pub name: String,
+    /// `@name`, unless it is a positional one.
+    pub name: Option<String>,
     /// By reference: an output parameter.
     pub output: bool,
     /// fDefaultValue: use the procedure's default.
@@ -164,7 +154,6 @@ pub struct BeginRequest {
     pub name: String,
 }
 
-/// A transaction-manager request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransactionRequest {
     /// TM_BEGIN_XACT.

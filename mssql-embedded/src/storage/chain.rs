@@ -82,7 +82,6 @@ impl<T> Chain<T> {
         self.committed().is_some_and(|seq| seq > snapshot)
     }
 
-    /// Adds a version.
     pub fn push(&mut self, value: Option<T>, txn: TxnId) {
         let version = Version {
             value,

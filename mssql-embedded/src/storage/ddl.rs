@@ -18,7 +18,6 @@ impl Store {
         self.put_table(txn, def.id, Some(TableStore::new(def)));
     }
 
-    /// Removes a table.
     pub fn drop_table(&mut self, txn: &mut Txn, id: ObjectId) {
         self.put_table(txn, id, None);
     }

@@ -23,6 +23,7 @@ pub fn heap(columns: &[&str]) -> TableDef {
                 name: (*name).into(),
                 ty: DataType::Int,
                 nullable: true,
+                sysname: false,
                 identity: None,
                 default: None,
                 computed: None,
@@ -75,7 +76,6 @@ pub fn keyed(indexes: Vec<IndexDef>) -> Arc<TableDef> {
     Arc::new(def)
 }
 
-/// A row of integers.
 pub fn ints(values: &[i64]) -> Row {
     values.iter().map(|n| Value::Int(*n)).collect()
 }

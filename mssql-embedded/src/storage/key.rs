@@ -171,7 +171,9 @@ fn value_text(value: &Value, ty: &DataType) -> String {
             let to = DataType::nvarchar_max(Collation::SqlLatin1CiAs);
             match cast(other, ty, &to, None, CastMode::Explicit) {
                 Ok(Value::Str(text)) => String::from_utf16_lossy(&text),
-                _ => String::new(),
+                // No type is like that; should one come, the message says why instead of nothing.
+                Ok(other) => format!("{other:?}"),
+                Err(error) => error.message,
             }
         }
     }

@@ -77,7 +77,7 @@ impl LocalTable {
         take_identity(&self.def, self.identity.as_mut())
     }
 
-    /// The present point.
+    /// How many changes are noted; `rollback_to` returns here.
     pub fn mark(&self) -> usize {
         self.log.len()
     }
@@ -160,7 +160,6 @@ impl LocalTable {
         self.set_row(Key::clone(locator), None);
     }
 
-    /// Removes all rows.
     #[cfg(test)]
     pub fn clear(&mut self) {
         for key in self.rows.keys().cloned().collect::<Vec<_>>() {
@@ -285,7 +284,6 @@ impl LocalCursor {
         }
     }
 
-    /// The next row.
     pub fn next(&mut self, table: &LocalTable) -> Option<Found> {
         let (key, locator) = match self.path {
             AccessPath::Index(index) if !table.def.indexes[index].clustered => {

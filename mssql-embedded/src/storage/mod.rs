@@ -41,7 +41,7 @@ use crate::value::Value;
 
 /// All columns of a row, in the order of the table's definition.
 pub type Row = Arc<[Value]>;
-/// A transaction.
+/// Rises by one for each transaction; an age, not a place in the log.
 pub type TxnId = u64;
 /// The position of a commit in the order of all commits.
 pub type CommitSeq = u64;
@@ -63,6 +63,6 @@ pub enum InsertOutcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub row: Row,
-    /// Where it is.
+    /// Stays valid while the latch is given up; the row itself may be gone.
     pub locator: Key,
 }

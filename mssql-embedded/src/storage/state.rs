@@ -10,9 +10,7 @@ use crate::lock::LockManager;
 /// three together.
 #[derive(Debug, Default)]
 pub struct State {
-    /// Definitions.
     pub catalog: Arc<Catalog>,
-    /// Rows.
     pub store: Store,
     /// Who holds and awaits what.
     pub locks: LockManager,

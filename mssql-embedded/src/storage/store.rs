@@ -35,7 +35,6 @@ struct Garbage {
 }
 
 impl Store {
-    /// The storage of a table.
     pub(crate) fn table(&self, id: ObjectId) -> Option<&TableStore> {
         self.tables.get(&id)
     }

@@ -10,7 +10,6 @@ use crate::catalog::{IndexDef, TableDef};
 /// name the same tree here.
 pub(crate) const CLUSTERED: i32 = 1;
 
-/// The storage of one table.
 #[derive(Debug)]
 pub struct TableStore {
     /// The rows by locator.

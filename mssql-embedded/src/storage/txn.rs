@@ -36,7 +36,6 @@ pub enum Undo {
     /// Put a table's storage back as it was, or away if there was none.
     Table {
         id: ObjectId,
-        /// What it was.
         previous: Option<Box<TableStore>>,
     },
     /// Remove an index that was added.
@@ -46,11 +45,7 @@ pub enum Undo {
         index: i32,
     },
     /// Put an index back that was dropped.
-    IndexDropped {
-        table: ObjectId,
-        /// What it was.
-        index: IndexStore,
-    },
+    IndexDropped { table: ObjectId, index: IndexStore },
     /// Anything else: changes of the catalogue.
     Hook(Box<dyn FnOnce(&mut State) + Send>),
 }
@@ -87,6 +82,17 @@ impl Txn {
             undo: Vec::new(),
             buried: Vec::new(),
         }
+    }
+
+    /// What it has changed, in order: tables by id, and `None` for definitions.
+    pub fn changed(&self) -> impl Iterator<Item = Option<ObjectId>> {
+        self.undo.iter().map(|undo| match undo {
+            Undo::Write { table, .. }
+            | Undo::IndexAdded { table, .. }
+            | Undo::IndexDropped { table, .. } => Some(*table),
+            Undo::Table { id, .. } => Some(*id),
+            Undo::Hook(_) => None,
+        })
     }
 
     /// How much a rollback would undo.

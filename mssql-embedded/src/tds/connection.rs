@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::backend::{Backend, BackendSession};
 use super::link::{Link, LinkError, MessageHead};
-use super::listener::Settings;
 use super::login7::Login;
 use super::packet::{DEFAULT_PACKET_SIZE, Outgoing, PacketKind, granted_size};
 use super::prelogin::{Negotiated, Prelogin};
@@ -18,7 +17,16 @@ use super::token;
 use super::version::Version;
 use crate::error::{SqlError, SqlResult};
 use crate::session::{DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink, login_failed};
-use crate::tls::Encryption;
+use crate::tls::{Encryption, TlsConfigs};
+
+/// What the wire must know of its server.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    /// What is demanded of clients.
+    pub(crate) encryption: Encryption,
+    /// The server's certificate at work.
+    pub(crate) tls: TlsConfigs,
+}
 
 /// A client has this long for each step up to its login.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(15);

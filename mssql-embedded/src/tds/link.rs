@@ -15,7 +15,6 @@ pub(crate) enum LinkError {
     /// The client closed the connection.
     #[error("the client closed the connection")]
     Closed,
-    /// The socket failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
     /// What arrived is not TDS.
@@ -29,7 +28,6 @@ pub(crate) enum LinkError {
 /// What the first packet of a message said about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MessageHead {
-    /// What the message is.
     pub(crate) kind: PacketKind,
     /// The session shall be reset first.
     pub(crate) reset: bool,
@@ -42,7 +40,6 @@ pub(crate) struct MessageHead {
 /// What a look at the socket found while a request runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Polled {
-    /// Nothing of interest.
     Nothing,
     /// An attention, now consumed.
     Attention,

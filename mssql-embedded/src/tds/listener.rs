@@ -11,23 +11,13 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::backend::Backend;
-use super::connection::serve;
-use crate::tls::{Encryption, TlsConfigs};
+use super::connection::{Settings, serve};
 
 /// The interpreter recurses through nested procedures and expressions on the connection's thread.
 /// Only what is touched costs memory.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 /// How long to wait after a failed accept, which means that the process is out of descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(20);
-
-/// What the wire must know of its server.
-#[derive(Clone)]
-pub(crate) struct Settings {
-    /// What is demanded of clients.
-    pub(crate) encryption: Encryption,
-    /// The server's certificate at work.
-    pub(crate) tls: TlsConfigs,
-}
 
 /// The sockets of live connections, so that stopping can end them.
 #[derive(Default)]

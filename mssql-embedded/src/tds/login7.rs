@@ -95,7 +95,8 @@ impl Login {
             user,
             password,
             token: features.federated.map(|token| token.text),
-            database,
+            // The wire has an empty name for the default.
+            database: (!database.is_empty()).then_some(database),
             app_name,
             host_name,
         };
@@ -301,7 +302,7 @@ pub(crate) mod tests {
         let request = login.request;
         assert_eq!((&*request.user, &*request.password), ("sa", "Pä$$w😀"));
         assert_eq!((&*request.host_name, &*request.app_name), ("host", "app"));
-        assert_eq!(request.database, "d");
+        assert_eq!(request.database.as_deref(), Some("d"));
     }
 
     /// A token comes as a feature, with the echo of PRELOGIN's answer in the lowest bit.

@@ -31,4 +31,5 @@ mod test_backend;
 #[cfg(test)]
 mod wire_tests;
 
-pub(crate) use listener::{Listener, Settings};
+pub(crate) use connection::Settings;
+pub(crate) use listener::Listener;

@@ -20,7 +20,6 @@ pub(crate) mod status {
 /// What a message is, by the first byte of its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
-    /// A SQL batch.
     Batch = 0x01,
     /// A login of TDS 4.2 to 6.x, recognised only to be refused.
     OldLogin = 0x02,
@@ -69,7 +68,6 @@ impl PacketKind {
 pub(crate) struct Header {
     /// What the message is.
     pub(crate) kind: PacketKind,
-    /// The status bits.
     pub(crate) status: u8,
     /// The packet's length with its header, at least [`HEADER`].
     pub(crate) length: usize,
@@ -116,7 +114,6 @@ pub(crate) struct Outgoing {
 const KEEP_CAPACITY: usize = 1 << 20;
 
 impl Outgoing {
-    /// An empty response.
     pub(crate) fn new() -> Self {
         Self {
             buffer: vec![0; HEADER],

@@ -6,7 +6,7 @@ use crate::error::SqlResult;
 use crate::tls::Encryption;
 
 /// The version shown to clients: SQL Server 2022, whose language level the engine follows.
-pub(crate) const SERVER_VERSION: (u8, u8, u16) = (16, 0, 1000);
+pub(crate) const SERVER_VERSION: (u8, u8, u16) = (15, 0, 2000);
 
 const VERSION: u8 = 0x00;
 const ENCRYPTION: u8 = 0x01;

@@ -42,7 +42,6 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    /// A byte.
     pub(crate) fn u8(&mut self) -> SqlResult<u8> {
         Ok(self.array::<1>()?[0])
     }

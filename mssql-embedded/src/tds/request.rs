@@ -28,14 +28,12 @@ pub(crate) fn skip_headers(r: &mut Reader<'_>, version: Version) -> SqlResult<()
     Ok(())
 }
 
-/// The text of a SQL batch.
 pub(crate) fn batch_text(message: &[u8], version: Version) -> SqlResult<String> {
     let mut r = Reader::new(message);
     skip_headers(&mut r, version)?;
     Ok(utf16_text(r.rest()))
 }
 
-/// A transaction-manager request.
 pub(crate) fn transaction(message: &[u8], version: Version) -> SqlResult<TransactionRequest> {
     let mut r = Reader::new(message);
     skip_headers(&mut r, version)?;

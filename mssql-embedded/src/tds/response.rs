@@ -23,7 +23,6 @@ const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// Collects the tokens of one response after another and sends them.
 pub(crate) struct Response {
-    /// The client's socket.
     pub(crate) link: Link,
     out: Outgoing,
     version: Version,

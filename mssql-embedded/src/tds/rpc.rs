@@ -28,7 +28,6 @@ pub(crate) struct RpcCalls<'a> {
 }
 
 impl<'a> RpcCalls<'a> {
-    /// The calls in a message.
     pub(crate) fn new(message: &'a [u8], version: Version) -> SqlResult<Self> {
         let mut r = Reader::new(message);
         skip_headers(&mut r, version)?;
@@ -87,7 +86,8 @@ impl<'a> RpcCalls<'a> {
         }
         let (ty, value) = read_typed_value(&mut self.r)?;
         Ok(RpcParam {
-            name,
+            // The wire has an empty name for a positional one.
+            name: (!name.is_empty()).then_some(name),
             output: flags & BY_REFERENCE != 0,
             default: flags & DEFAULT_VALUE != 0,
             ty,
@@ -144,7 +144,7 @@ pub(crate) mod tests {
         assert_eq!(
             read[0].params,
             [RpcParam {
-                name: "@a".into(),
+                name: Some("@a".into()),
                 output: true,
                 default: false,
                 ty: DataType::Int,

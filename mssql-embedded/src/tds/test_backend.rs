@@ -24,7 +24,6 @@ pub(crate) struct Echo {
     pub(crate) open: Arc<AtomicUsize>,
 }
 
-/// A session of [`Echo`].
 pub(crate) struct EchoSession {
     open: Arc<AtomicUsize>,
 }
@@ -143,7 +142,7 @@ impl BackendSession for EchoSession {
         let columns: Vec<_> = request
             .params
             .iter()
-            .map(|p| column(&p.name, p.ty.clone()))
+            .map(|p| column(p.name.as_deref().unwrap_or_default(), p.ty.clone()))
             .collect();
         let values: Vec<_> = request.params.iter().map(|p| p.value.clone()).collect();
         let answer = |sink: &mut dyn ResultSink| {
@@ -154,7 +153,12 @@ impl BackendSession for EchoSession {
             }
             sink.return_status(7)?;
             for (at, p) in request.params.iter().enumerate().filter(|(_, p)| p.output) {
-                sink.return_value(&p.name, at as u16, &p.ty, &p.value)?;
+                sink.return_value(
+                    p.name.as_deref().unwrap_or_default(),
+                    at as u16,
+                    &p.ty,
+                    &p.value,
+                )?;
             }
             sink.done(done(DoneKind::Procedure, None, 0xE0))
         };

@@ -95,7 +95,13 @@ pub(crate) fn put_message(error: &SqlError, version: Version, out: &mut Vec<u8>)
     out.put_u16(0);
     out.put_u32(error.number as u32);
     out.put_u8(error.state);
-    out.put_u8(error.severity);
+    // "For compatibility reasons, the Database Engine converts severity 10 to severity 0 before
+    // returning the error information to the calling application."
+    out.put_u8(if error.severity == 10 {
+        0
+    } else {
+        error.severity
+    });
     out.put_us_varchar(&error.message, MESSAGE_UNITS);
     out.put_b_varchar(SERVER_NAME);
     out.put_b_varchar(&error.procedure);
@@ -122,7 +128,6 @@ pub(crate) fn put_user_type(version: Version, out: &mut Vec<u8>) {
     }
 }
 
-/// COLMETADATA.
 pub(crate) fn put_columns(columns: &[ColumnMeta], version: Version, out: &mut Vec<u8>) {
     const NULLABLE: u16 = 0x0001;
     const UPDATEABLE_UNKNOWN: u16 = 0x0008;
@@ -201,7 +206,6 @@ pub(crate) fn put_collation(collation: Collation, out: &mut Vec<u8>) {
     });
 }
 
-/// LOGINACK.
 pub(crate) fn put_login_ack(version: Version, out: &mut Vec<u8>) {
     const TRANSACT_SQL: u8 = 1;
     let (major, minor, build) = SERVER_VERSION;
@@ -278,5 +282,6 @@ mod tests {
         let mut out = Vec::new();
         put_message(&SqlError::with(0, 10, 1, "hi"), Version::V74, &mut out);
         assert_eq!(out[0], INFO);
+        assert_eq!(out[8], 0, "the class");
     }
 }

@@ -44,6 +44,11 @@ pub(crate) fn read_typed_value(r: &mut Reader<'_>) -> SqlResult<(DataType, Value
     }
 }
 
+/// A family of tokens has another member than its reader knows.
+fn other_token(token: u8) -> SqlError {
+    SqlError::internal(format!("a type token {token:#04x} of another family"))
+}
+
 fn bad_length(what: &str) -> SqlError {
     SqlError::new(
         8016,
@@ -283,7 +288,8 @@ fn short_legacy(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
         0x25 => DataType::VarBinary(Length::Limited(size)),
         0x27 => DataType::VarChar(Length::Limited(size), collation),
         0x2D => DataType::Binary(size),
-        _ => DataType::Char(size, collation),
+        0x2F => DataType::Char(size, collation),
+        _ => return Err(other_token(token)),
     };
     if length == 0 {
         return Ok((ty, Value::Null));
@@ -328,7 +334,8 @@ fn counted(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
         _ if max => return Err(bad_length("parameter")),
         0xAD => DataType::Binary(declared),
         0xAF => DataType::Char(declared, collation),
-        _ => DataType::NChar(declared, collation),
+        0xEF => DataType::NChar(declared, collation),
+        _ => return Err(other_token(token)),
     };
     let value = if max {
         match read_chunks(r)? {
@@ -411,7 +418,8 @@ fn legacy_lob(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
     let ty = match token {
         0x22 => DataType::VarBinary(Length::Max),
         0x23 => DataType::VarChar(Length::Max, collation),
-        _ => DataType::NVarChar(Length::Max, collation),
+        0x63 => DataType::NVarChar(Length::Max, collation),
+        _ => return Err(other_token(token)),
     };
     let value = match r.u32()? {
         u32::MAX => Value::Null,

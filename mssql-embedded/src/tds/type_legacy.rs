@@ -1,9 +1,8 @@
 //! What clients of older versions of TDS get in place of types they do not know.
 
 use super::collation::to_wire;
-use super::type_out::Mismatch;
 use super::version::Version;
-use super::write::Put;
+use super::write::{Mismatch, Put};
 use crate::value::{Collation, DataType, Value, date_format, text};
 
 /// Whether this type travels as TEXT, NTEXT or IMAGE because the client knows no MAX types.
@@ -108,7 +107,31 @@ pub(super) fn put_legacy_lob(
             out.extend_from_slice(&text::varchar_bytes(units, *collation));
         }
         (DataType::VarBinary(_), Value::Bytes(bytes)) => out.extend_from_slice(bytes),
-        _ => return Err(Mismatch),
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => return Err(Mismatch),
     }
     let length = u32::try_from(out.len() - at - 4).map_err(|_| Mismatch)?;
     out[at..at + 4].copy_from_slice(&length.to_le_bytes());

@@ -6,12 +6,8 @@ use super::type_legacy::{
     date_text, is_legacy_lob, put_legacy_lob, put_legacy_lob_type, text_substitute,
 };
 use super::version::Version;
-use super::write::Put;
+use super::write::{Mismatch, Put};
 use crate::value::{Collation, DataType, Length, Value, datetime, guid, text};
-
-/// A value does not fit the type it was declared with: a fault of the engine, never of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch;
 
 /// Appends TYPE_INFO, always in the form that admits NULL. Within COLMETADATA the old large types
 /// also carry a table name, left empty.
@@ -315,7 +311,31 @@ fn put_date_time(value: &Value, ty: &DataType, out: &mut Vec<u8>) -> Result<(), 
             out.put_u16(u16::try_from(days - DAYS_TO_1900).map_err(|_| Mismatch)?);
             out.put_u16((ticks / 600_000_000) as u16);
         }
-        _ => return Err(Mismatch),
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => return Err(Mismatch),
     }
     Ok(())
 }

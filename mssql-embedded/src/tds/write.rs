@@ -1,8 +1,11 @@
 //! Appending the primitive shapes of TDS to a buffer.
 
+/// A value does not fit the type it was declared with: a fault of the engine, never of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch;
+
 /// Little-endian numbers and counted text, appended to a byte buffer.
 pub(crate) trait Put {
-    /// A byte.
     fn put_u8(&mut self, v: u8);
     /// A 16-bit number.
     fn put_u16(&mut self, v: u16);

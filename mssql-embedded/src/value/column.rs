@@ -11,7 +11,6 @@ pub struct ColumnMeta {
     pub ty: DataType,
     /// Whether NULL can occur.
     pub nullable: bool,
-    /// Whether it is an identity column.
     pub identity: bool,
     /// How strongly its text insists on its collation, for the queries around this one.
     pub label: Coercibility,

@@ -10,7 +10,6 @@ use super::facts::{Family, Size};
 pub enum Length {
     /// `(n)`: bytes for VARCHAR and VARBINARY, UTF-16 units for NVARCHAR.
     Limited(u16),
-    /// `(MAX)`.
     Max,
 }
 
@@ -19,15 +18,11 @@ pub enum Length {
 pub enum DataType {
     /// The type of a bare NULL literal, before it takes the type of its surroundings (INT on the wire).
     Null,
-    /// BIT.
     Bit,
     /// TINYINT, 0 to 255.
     TinyInt,
-    /// SMALLINT.
     SmallInt,
-    /// INT.
     Int,
-    /// BIGINT.
     BigInt,
     /// DECIMAL(p, s) and NUMERIC(p, s).
     Decimal {
@@ -40,21 +35,16 @@ pub enum DataType {
     Real,
     /// FLOAT, also FLOAT(25..=53).
     Float,
-    /// CHAR(n).
     Char(u16, Collation),
     /// VARCHAR(n) and VARCHAR(MAX).
     VarChar(Length, Collation),
-    /// NCHAR(n).
     NChar(u16, Collation),
     /// NVARCHAR(n) and NVARCHAR(MAX); SYSNAME is NVARCHAR(128).
     NVarChar(Length, Collation),
-    /// BINARY(n).
     Binary(u16),
     /// VARBINARY(n) and VARBINARY(MAX).
     VarBinary(Length),
-    /// UNIQUEIDENTIFIER.
     UniqueIdentifier,
-    /// DATE.
     Date,
     /// TIME(n).
     Time(u8),
@@ -69,22 +59,18 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// NVARCHAR(n).
     pub fn nvarchar(n: u16, collation: Collation) -> Self {
         Self::NVarChar(Length::Limited(n), collation)
     }
 
-    /// NVARCHAR(MAX).
     pub fn nvarchar_max(collation: Collation) -> Self {
         Self::NVarChar(Length::Max, collation)
     }
 
-    /// VARCHAR(n).
     pub fn varchar(n: u16, collation: Collation) -> Self {
         Self::VarChar(Length::Limited(n), collation)
     }
 
-    /// DECIMAL(p, s).
     pub fn decimal(precision: u8, scale: u8) -> Self {
         Self::Decimal { precision, scale }
     }

@@ -3,7 +3,7 @@
 use super::date_parse::MONTHS;
 use super::datetime::{Moment, TICKS_PER_SECOND, to_civil};
 use super::{DataType, Value, errors};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 
 /// The style CAST uses for a type.
 fn default_style(ty: &DataType) -> i32 {
@@ -18,7 +18,7 @@ fn default_style(ty: &DataType) -> i32 {
 ///
 /// # Errors
 ///
-/// 281 for a style that does not exist; the Hijri styles 130 and 131 are refused.
+/// 281 for a style that does not exist; the Hijri ones are refused before.
 pub fn format(value: &Value, ty: &DataType, style: Option<i32>) -> SqlResult<String> {
     let style = style.unwrap_or_else(|| default_style(ty));
     let Some(mut moment) = Moment::of(value) else {
@@ -38,12 +38,9 @@ pub fn format(value: &Value, ty: &DataType, style: Option<i32>) -> SqlResult<Str
         suffix.clear();
     }
     let parts = Parts { ty, moment };
-    let (date, time) = match style {
-        130 | 131 => return Err(SqlError::unsupported("Hijri date style")),
-        _ => parts
-            .styled(style)
-            .ok_or_else(|| errors::bad_style(style, ty))?,
-    };
+    let (date, time) = parts
+        .styled(style)
+        .ok_or_else(|| errors::bad_style(style, ty))?;
     Ok(match ty {
         DataType::Date if date.is_empty() => return Err(errors::bad_style(style, ty)),
         DataType::Date => date,

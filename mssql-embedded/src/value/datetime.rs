@@ -49,7 +49,6 @@ pub fn to_civil(days: i32) -> (i32, u32, u32) {
     (year, month, day)
 }
 
-/// Days of a month.
 pub fn days_in_month(year: i32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,

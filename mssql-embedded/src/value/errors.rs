@@ -82,10 +82,15 @@ pub(crate) fn small_overflow(to: &DataType, value: i64) -> SqlError {
 
 /// 232: a floating-point number that does not fit.
 pub(crate) fn float_overflow(to: &DataType, value: f64) -> SqlError {
+    let state = match to.max_length() {
+        1 => 1,
+        2 => 2,
+        _ => 3,
+    };
     SqlError::with(
         232,
         16,
-        3,
+        state,
         format!(
             "Arithmetic overflow error for type {}, value = {value:.6}.",
             to.error_name()

@@ -46,13 +46,10 @@ pub enum Family {
     Text,
     /// BINARY and VARBINARY.
     Binary,
-    /// UNIQUEIDENTIFIER.
     Guid,
     /// DATETIME and SMALLDATETIME, which are numbers of days, too.
     OldDate,
-    /// DATE.
     Date,
-    /// TIME.
     Time,
     /// DATETIME2 and DATETIMEOFFSET.
     NewDate,
@@ -65,7 +62,6 @@ pub enum Conversion {
     Implicit,
     /// With CAST or CONVERT.
     Explicit,
-    /// Not at all.
     None,
 }
 
@@ -204,7 +200,6 @@ impl DataType {
         self.facts().name
     }
 
-    /// sys.types.system_type_id.
     pub fn system_type_id(&self) -> u8 {
         self.facts().system_type_id
     }

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub use coercibility::{Coercibility, Conflict};
 pub use collation::Collation;
 pub use column::ColumnMeta;
-pub use convert::{CastMode, StoreTarget, cast, store};
+pub use convert::{CastMode, StoreTarget, cast, refuse_style, store};
 pub use data_type::{DataType, Length};
 pub use operation::BinaryOp;
 pub use steps::{STEPS_PER_TURN, Steps};
@@ -46,7 +46,6 @@ pub use type_name::{BareLength, TypeArg};
 pub enum Value {
     /// NULL of any type.
     Null,
-    /// BIT.
     Bit(bool),
     /// TINYINT, SMALLINT, INT and BIGINT.
     Int(i64),
@@ -96,7 +95,6 @@ impl Value {
         Self::Str(s.encode_utf16().collect())
     }
 
-    /// Whether this is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }

@@ -50,7 +50,6 @@ pub struct Operation {
     pub left: DataType,
     /// The type the right operand is converted to first.
     pub right: DataType,
-    /// The type of the result.
     pub result: DataType,
 }
 
@@ -173,8 +172,11 @@ fn date_operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operati
     let old = |t: &DataType| matches!(t, DataType::DateTime | DataType::SmallDateTime);
     for (ty, other) in [(a, b), (b, a)] {
         if ty.is_datetime() && !old(ty) {
-            return Err(if other.is_datetime() && !old(other) {
+            let same = std::mem::discriminant(ty) == std::mem::discriminant(other);
+            return Err(if same {
                 errors::invalid_operand(ty, word(op))
+            } else if other.is_datetime() || other.is_string() {
+                errors::incompatible(a, b, word(op))
             } else {
                 errors::operand_clash(a, b)
             });

@@ -70,7 +70,7 @@ pub fn common_type(a: &DataType, b: &DataType) -> SqlResult<DataType> {
                 let scale = s1.max(s2);
                 limited_decimal(scale, (p1 - s1).max(p2 - s2))
             }
-            _ => high.clone(),
+            (None, _) | (_, None) => high.clone(),
         },
         (DataType::VarBinary(_) | DataType::Binary(_), _) => common_binary(high, low),
         (DataType::DateTimeOffset(n), other) => DataType::DateTimeOffset(fraction(*n, other)),
@@ -131,7 +131,7 @@ fn longer(a: Option<Length>, b: Option<Length>) -> Length {
     match (a, b) {
         (Some(Length::Limited(x)), Some(Length::Limited(y))) => Length::Limited(x.max(y)),
         (Some(Length::Limited(x)), None) | (None, Some(Length::Limited(x))) => Length::Limited(x),
-        _ => Length::Max,
+        (Some(Length::Max), _) | (_, Some(Length::Max)) | (None, None) => Length::Max,
     }
 }
 
@@ -164,7 +164,31 @@ fn text_with_binary(text: &DataType, other: &DataType) -> DataType {
         (DataType::NVarChar(n, c), Some(Length::Max)) => {
             DataType::NVarChar(longer(Some(*n), Some(Length::Max)), *c)
         }
-        _ => text.clone(),
+        (
+            DataType::Null
+            | DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Real
+            | DataType::Float
+            | DataType::Char(..)
+            | DataType::VarChar(..)
+            | DataType::NChar(..)
+            | DataType::NVarChar(..)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_)
+            | DataType::UniqueIdentifier
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_),
+            _,
+        ) => text.clone(),
     }
 }
 
@@ -200,7 +224,7 @@ pub fn concat_type(a: &DataType, b: &DataType) -> SqlResult<DataType> {
         (Some(Length::Limited(x)), None) | (None, Some(Length::Limited(x))) => {
             Length::Limited(x.min(most))
         }
-        _ => Length::Max,
+        (Some(Length::Max), _) | (_, Some(Length::Max)) | (None, None) => Length::Max,
     };
     let text = |t: &DataType| t.is_string() || matches!(t, DataType::Null);
     let binary = |t: &DataType| t.is_binary() || matches!(t, DataType::Null);

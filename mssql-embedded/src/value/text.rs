@@ -59,7 +59,6 @@ pub fn to_varchar(text: &Arc<[u16]>, collation: Collation) -> Arc<[u16]> {
         .collect()
 }
 
-/// The bytes of a VARCHAR value.
 pub fn varchar_bytes(text: &[u16], collation: Collation) -> Vec<u8> {
     if collation.is_utf8() {
         to_string(text).into_bytes()
@@ -79,7 +78,6 @@ pub fn from_varchar_bytes(bytes: &[u8], collation: Collation) -> Arc<[u16]> {
     }
 }
 
-/// The bytes of an NVARCHAR value.
 pub fn nvarchar_bytes(text: &[u16]) -> Vec<u8> {
     text.iter().flat_map(|u| u.to_le_bytes()).collect()
 }

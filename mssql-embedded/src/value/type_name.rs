@@ -8,7 +8,6 @@ use crate::refused::{Kind, refusal};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArg {
     Number(i64),
-    /// The word MAX.
     Max,
 }
 

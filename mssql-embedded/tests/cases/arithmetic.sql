@@ -127,3 +127,42 @@ SELECT CAST(123.456 AS DECIMAL(5, 2)) AS a, CAST(1.9 AS INT) AS b, CAST(-1.9 AS 
 SELECT CHECKSUM(7) AS a, CASE WHEN CHECKSUM(1, 2) = CHECKSUM(1, 2) THEN 1 END AS b, CASE WHEN ABS(CHECKSUM(NEWID()) % 10) BETWEEN 0 AND 9 THEN 1 END AS c;
 -- expect columns: a int, b int, c int
 -- expect row: 7 | 1 | 1
+
+-- "RAND (Transact-SQL)" shows 0.715436657367485, 0.28463380767982, 0.0131039082850364 for the first three;
+-- RAND(1) and RAND(2) are in its discussion of seeds.
+-- case: rand_repeats_its_sequence_for_a_seed
+SELECT STR(RAND(100), 17, 15) AS a;
+SELECT STR(RAND(), 17, 15) AS a;
+SELECT STR(RAND(), 17, 15) AS a;
+SELECT STR(RAND(1), 17, 15) AS a, STR(RAND(2), 17, 15) AS b;
+-- expect row: '0.715436657367485'
+-- expect set
+-- expect row: '0.284633807679820'
+-- expect set
+-- expect row: '0.013103908285036'
+-- expect set
+-- expect row: '0.713591993212924' | '0.713610626184182'
+
+-- What may overflow may be NULL, because it would be with ARITHABORT and ANSI_WARNINGS OFF.
+-- case: results_of_arithmetic_are_nullable
+CREATE TABLE [$(s)].t (a INT NOT NULL, v VARCHAR(5) NOT NULL, b AS a * 2);
+SELECT a + 0 AS a, a AS c INTO [$(s)].u FROM [$(s)].t;
+SELECT name, is_nullable FROM sys.columns WHERE object_id IN (OBJECT_ID(N'[$(s)].t'), OBJECT_ID(N'[$(s)].u')) ORDER BY object_id, column_id;
+-- expect row: 'a' | 0
+-- expect row: 'v' | 0
+-- expect row: 'b' | 1
+-- expect row: 'a' | 1
+-- expect row: 'c' | 0
+
+-- case: numbers_that_do_not_fit_an_integer
+DECLARE @x INT;
+SET @x = 2147483648;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type int.
+GO
+DECLARE @r REAL = 12345.5;
+SELECT CAST(@r AS TINYINT);
+-- expect error 232 16 1 Arithmetic overflow error for type tinyint, value = 12345.500000.
+GO
+DECLARE @f FLOAT = 70000;
+SELECT CAST(@f AS SMALLINT);
+-- expect error 232 16 2 Arithmetic overflow error for type smallint, value = 70000.000000.

@@ -80,3 +80,84 @@ SELECT CASE WHEN CAST(SERVERPROPERTY('ProductVersion') AS NVARCHAR(50)) LIKE N'[
 -- case: database_settings
 SELECT CASE WHEN compatibility_level >= 130 THEN 1 ELSE 0 END AS a, CASE WHEN is_read_committed_snapshot_on IN (0, 1) THEN 1 ELSE 0 END AS b FROM sys.databases WHERE name = DB_NAME();
 -- expect row: 1 | 1
+
+-- "sys.dm_exec_sessions".
+-- case: settings_of_sessions
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SET LOCK_TIMEOUT 1500;
+SET DEADLOCK_PRIORITY LOW;
+SELECT transaction_isolation_level, lock_timeout, deadlock_priority FROM sys.dm_exec_sessions WHERE session_id = @@SPID;
+-- expect columns: transaction_isolation_level smallint, lock_timeout int, deadlock_priority int
+-- expect row: 4 | 1500 | -5
+GO
+CREATE PROCEDURE [$(s)].p AS SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT transaction_isolation_level AS l FROM sys.dm_exec_sessions WHERE session_id = @@SPID;
+GO
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+EXEC [$(s)].p;
+SELECT transaction_isolation_level AS l FROM sys.dm_exec_sessions WHERE session_id = @@SPID;
+-- expect row: 3
+-- expect set
+-- expect row: 2
+
+-- "sys.databases".
+-- case: durability_of_databases
+SELECT delayed_durability, delayed_durability_desc, recovery_model_desc FROM sys.databases WHERE name = N'tempdb';
+-- expect columns: delayed_durability int, delayed_durability_desc nvarchar(60), recovery_model_desc nvarchar(60)
+-- expect row: * | * | N'SIMPLE'
+
+-- "sys.types": a type's own sizes, before a column gives it others.
+-- case: sizes_of_types
+SELECT name, max_length, precision, scale, is_nullable FROM sys.types WHERE name IN (N'bigint', N'datetime2', N'decimal', N'nvarchar', N'sysname') ORDER BY name;
+-- expect columns: name nvarchar(128), max_length smallint, precision tinyint, scale tinyint, is_nullable bit
+-- expect row: N'bigint' | 8 | 19 | 0 | 1
+-- expect row: N'datetime2' | 8 | 27 | 7 | 1
+-- expect row: N'decimal' | 17 | 38 | 38 | 1
+-- expect row: N'nvarchar' | 8000 | 0 | 0 | 1
+-- expect row: N'sysname' | 256 | 0 | 0 | 0
+
+-- case: radix_of_numbers
+CREATE TABLE [$(s)].t (a INT, b FLOAT, c NVARCHAR(5), d VARCHAR(5));
+SELECT COLUMN_NAME, NUMERIC_PRECISION_RADIX, CHARACTER_SET_NAME FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = N'$(s)' ORDER BY ORDINAL_POSITION;
+-- expect columns: COLUMN_NAME nvarchar(128), NUMERIC_PRECISION_RADIX smallint, CHARACTER_SET_NAME nvarchar(128)
+-- expect row: N'a' | 10 | NULL
+-- expect row: N'b' | 2 | NULL
+-- expect row: N'c' | NULL | N'UNICODE'
+-- expect row: N'd' | NULL | N'iso_1'
+
+-- "sys.dm_tran_locks": the entity of a key is its partition's hobt_id, and each session has its database for itself.
+-- case: locks_and_what_they_are_on
+-- read_committed_snapshot off, on
+CREATE TABLE [$(s)].t (a INT PRIMARY KEY, b INT);
+INSERT [$(s)].t VALUES (1, 1);
+BEGIN TRANSACTION;
+SELECT b FROM [$(s)].t WITH (ROWLOCK, UPDLOCK) WHERE a = 1;
+SELECT l.resource_type, l.request_mode, l.request_type, l.request_owner_type FROM sys.dm_tran_locks AS l JOIN sys.partitions AS p ON p.hobt_id = l.resource_associated_entity_id WHERE l.request_session_id = @@SPID AND l.resource_type = N'KEY' AND p.object_id = OBJECT_ID(N'$(s).t');
+SELECT resource_database_id - DB_ID() AS d, request_mode, request_status FROM sys.dm_tran_locks WHERE request_session_id = @@SPID AND resource_type = N'DATABASE' AND resource_database_id = DB_ID();
+ROLLBACK;
+-- expect row: 1
+-- expect set
+-- expect row: N'KEY' | N'U' | N'LOCK' | N'TRANSACTION'
+-- expect set
+-- expect row: 0 | N'S' | N'GRANT'
+
+-- case: what_is_no_property_gives_null
+-- Names that SQL Server does not know either; what it knows and the engine does not is refused (README).
+CREATE TABLE [$(s)].t (a INT CONSTRAINT pk PRIMARY KEY);
+SELECT OBJECTPROPERTY(OBJECT_ID(N'[$(s)].t'), N'NoSuch') AS a, COLUMNPROPERTY(OBJECT_ID(N'[$(s)].t'), N'a', N'NoSuch') AS b, INDEXPROPERTY(OBJECT_ID(N'[$(s)].t'), N'pk', N'NoSuch') AS c, COLLATIONPROPERTY(N'Latin1_General_CI_AS', N'NoSuch') AS d;
+SELECT CASE WHEN DATABASEPROPERTYEX(DB_NAME(), N'NoSuch') IS NULL THEN 1 ELSE 0 END AS a, CASE WHEN SERVERPROPERTY(N'NoSuch') IS NULL THEN 1 ELSE 0 END AS b, CASE WHEN SESSIONPROPERTY(N'NOCOUNT') IS NULL THEN 1 ELSE 0 END AS c, CASE WHEN HASHBYTES(N'NoSuch', N'x') IS NULL THEN 1 ELSE 0 END AS d;
+-- expect row: NULL | NULL | NULL | NULL
+-- expect set
+-- expect row: 1 | 1 | 1 | 1
+
+-- case: a_property_that_a_variable_names
+-- embedded refuses OBJECTPROPERTY with TableHasIndex
+CREATE TABLE [$(s)].t (a INT PRIMARY KEY);
+DECLARE @property NVARCHAR(30) = N'tablehasindex';
+SELECT OBJECTPROPERTY(OBJECT_ID(N'[$(s)].t'), @property) AS a;
+-- expect row: 1
+
+-- case: settings_that_a_module_was_created_with
+CREATE VIEW [$(s)].v AS SELECT 1 AS a;
+GO
+SELECT OBJECTPROPERTY(OBJECT_ID(N'[$(s)].v'), N'ExecIsAnsiNullsOn') AS a, OBJECTPROPERTY(OBJECT_ID(N'[$(s)].v'), N'ExecIsQuotedIdentOn') AS b;
+-- expect row: 1 | 1

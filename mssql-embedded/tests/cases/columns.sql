@@ -98,3 +98,74 @@ ALTER TABLE [$(s)].t ALTER COLUMN c INT;
 GO
 ALTER TABLE [$(s)].t ALTER COLUMN nowhere INT;
 -- expect error 4924 16 1 ALTER TABLE ALTER COLUMN failed because column 'nowhere' does not exist in table 't'.
+
+-- What a column definition may not be: texts and numbers of sys.messages; "CREATE TABLE", "Computed columns".
+
+-- case: a_default_and_an_identity_exclude_each_other
+CREATE TABLE [$(s)].t (a INT DEFAULT 1 IDENTITY);
+-- expect error 1754 16 * Defaults cannot be created on columns with an IDENTITY attribute. Table 't', column 'a'.
+-- expect error 1750 16 *
+
+-- case: a_column_has_one_default
+CREATE TABLE [$(s)].t (a INT DEFAULT 1 DEFAULT 2);
+-- expect error 8148 16 * More than one column DEFAULT constraint specified for column 'a', table 't'.
+
+-- case: a_column_is_null_or_not
+CREATE TABLE [$(s)].t (a INT NOT NULL NULL);
+-- expect error 8150 16 * Multiple NULL constraints were specified for column 'a', table 't'.
+
+-- case: a_column_is_primary_key_or_unique
+CREATE TABLE [$(s)].t (a INT PRIMARY KEY UNIQUE);
+-- expect error 8151 16 * Both a PRIMARY KEY and UNIQUE constraint have been defined for column 'a', table 't'. Only one is allowed.
+
+-- case: no_computed_column_of_a_computed_column
+CREATE TABLE [$(s)].t (a INT, b AS a + 1, c AS b + 1);
+-- expect error 1759 16 * Computed column 'b' in table 't' is not allowed to be used in another computed-column definition.
+
+-- case: what_varies_is_not_persisted
+CREATE TABLE [$(s)].t (a INT, b AS GETDATE() PERSISTED);
+-- expect error 4936 16 * Computed column 'b' in table 't' cannot be persisted because the column is non-deterministic.
+GO
+CREATE TABLE [$(s)].t (a INT, b AS GETDATE(), c AS DATEADD(DAY, a, CAST(0 AS DATETIME)) PERSISTED);
+
+-- case: an_identity_moves
+CREATE TABLE [$(s)].t (a INT IDENTITY(1, 0));
+-- expect error 2753 16 * Identity column 'a' contains invalid INCREMENT.
+
+-- case: an_identity_begins_within_its_type
+CREATE TABLE [$(s)].t (a TINYINT IDENTITY(300, 1));
+-- expect error 2752 16 * Identity column 'a' contains invalid SEED.
+
+-- case: constraints_of_one_table_have_different_names
+CREATE TABLE [$(s)].t (a INT, CONSTRAINT xx CHECK (a > 1), CONSTRAINT xx CHECK (a > 2));
+-- expect error 2714 16 * There is already an object named 'xx' in the database.
+-- expect error 1750 16 *
+
+-- "If the added column allows null values and WITH VALUES is specified, the default value is stored in the
+-- new column, added to existing rows" (ALTER TABLE column_definition).
+-- case: with_values_fills_a_nullable_column
+CREATE TABLE [$(s)].t (a INT);
+INSERT [$(s)].t VALUES (1);
+ALTER TABLE [$(s)].t ADD b INT NULL DEFAULT 7 WITH VALUES, c INT NULL DEFAULT 8, d INT NOT NULL DEFAULT 9 WITH VALUES;
+GO
+SELECT a, b, c, d FROM [$(s)].t;
+-- expect row: 1 | 7 | NULL | 9
+
+-- "By default, sysname is NOT NULL", and it is a type of its own in the catalogue.
+-- case: sysname_is_not_null
+CREATE TABLE [$(s)].t (a sysname, b sysname NULL, c NVARCHAR(128));
+SELECT is_nullable, system_type_id, user_type_id FROM sys.columns WHERE object_id = OBJECT_ID(N'[$(s)].t') ORDER BY column_id;
+-- expect row: 0 | 231 | 256
+-- expect row: 1 | 231 | 256
+-- expect row: 1 | 231 | 231
+
+-- "Associated with a default definition. However, the length, precision, or scale of a column can be changed
+-- if the data type isn't changed" (ALTER COLUMN).
+-- case: a_default_bears_another_length
+CREATE TABLE [$(s)].t (v VARCHAR(10) NOT NULL DEFAULT 'q', d DECIMAL(5, 2) CONSTRAINT df_$(s) DEFAULT 1);
+ALTER TABLE [$(s)].t ALTER COLUMN v VARCHAR(5) NOT NULL;
+ALTER TABLE [$(s)].t ALTER COLUMN d DECIMAL(10, 2);
+GO
+ALTER TABLE [$(s)].t ALTER COLUMN d INT;
+-- expect error 5074 16 1 The object 'df_$(s)' is dependent on column 'd'.
+-- expect error 4922 16 9

@@ -103,3 +103,25 @@ SELECT @a AS a;
 -- expect row: 9
 -- expect set
 -- expect row: NULL
+
+-- case: goto_leaves_try_and_does_not_enter_it
+BEGIN TRY
+    GOTO after;
+    SELECT 1 AS a;
+END TRY
+BEGIN CATCH
+    SELECT 2 AS a;
+END CATCH;
+after:
+SELECT 3 AS a;
+-- expect row: 3
+GO
+GOTO inside;
+BEGIN TRY
+inside:
+    SELECT 1 AS a;
+END TRY
+BEGIN CATCH
+    SELECT 2 AS a;
+END CATCH;
+-- expect error 1026 15 1 GOTO cannot be used to jump into a TRY or CATCH scope.

@@ -64,3 +64,51 @@ WITH a AS (SELECT 1) SELECT * FROM a;
 -- case: the_column_list_must_fit
 WITH a (p, q) AS (SELECT 1 AS x) SELECT * FROM a;
 -- expect error 8159 16 1 'a' has fewer columns than were specified in the column list.
+
+-- The recursive part ("WITH common_table_expression", guidelines for recursive common table expressions).
+
+-- case: the_recursive_part_does_not_aggregate
+WITH c AS (SELECT 1 AS n UNION ALL SELECT MAX(n) + 1 FROM c WHERE n < 3) SELECT n FROM c;
+-- expect error 467 16 1 GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression 'c'.
+GO
+WITH c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c WHERE n < 3 GROUP BY n) SELECT n FROM c;
+-- expect error 467 16 1
+GO
+WITH c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c WHERE n < (SELECT MAX(x) FROM (VALUES (3)) AS v (x))) SELECT n FROM c;
+-- expect error 467 16 1
+
+-- case: the_recursive_part_has_no_distinct
+WITH c AS (SELECT 1 AS n UNION ALL SELECT DISTINCT n + 1 FROM c WHERE n < 3) SELECT n FROM c;
+-- expect error 460 16 1 DISTINCT operator is not allowed in the recursive part of a recursive common table expression 'c'.
+
+-- case: the_recursive_part_has_no_top
+WITH c AS (SELECT 1 AS n UNION ALL SELECT TOP (1) n + 1 FROM c WHERE n < 3) SELECT n FROM c;
+-- expect error 461 16 1 The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression 'c'.
+GO
+WITH c AS (SELECT 1 AS n UNION ALL SELECT x FROM c CROSS APPLY (SELECT TOP (1) n + 1 AS x FROM (VALUES (1)) AS v (y)) AS d WHERE n < 3) SELECT n FROM c;
+-- expect error 461 16 1
+
+-- case: the_recursive_part_has_no_outer_join
+WITH c AS (SELECT 1 AS n UNION ALL SELECT c.n + 1 FROM (SELECT 1 AS x) AS z LEFT JOIN c ON 1 = 1 WHERE n < 3) SELECT n FROM c;
+-- expect error 462 16 1 Outer join is not allowed in the recursive part of a recursive common table expression 'c'.
+
+-- case: the_recursive_part_has_one_reference
+WITH c AS (SELECT 1 AS n UNION ALL SELECT c.n + d.n FROM c JOIN c AS d ON 1 = 1 WHERE c.n < 3) SELECT n FROM c;
+-- expect error 253 16 1 Recursive member of a common table expression 'c' has multiple recursive references.
+
+-- case: the_reference_stands_in_no_subquery
+CREATE TABLE [$(s)].t (a INT);
+GO
+WITH c AS (SELECT 1 AS n UNION ALL SELECT a FROM [$(s)].t WHERE EXISTS (SELECT 1 FROM c WHERE n < 3)) SELECT n FROM c;
+-- expect error 465 16 1 Recursive references are not allowed in subqueries.
+
+-- case: the_recursive_part_may_rank
+WITH c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM (SELECT n, ROW_NUMBER() OVER (ORDER BY n) AS r FROM c) AS d WHERE r = 1 AND n < 3) SELECT n FROM c ORDER BY n;
+-- expect row: 1
+-- expect row: 2
+-- expect row: 3
+
+-- case: the_anchor_may_aggregate
+WITH c AS (SELECT TOP (1) COUNT(*) AS n FROM (VALUES (1)) AS v (x) UNION ALL SELECT n + 1 FROM c WHERE n < 2) SELECT DISTINCT n FROM c ORDER BY n;
+-- expect row: 1
+-- expect row: 2

@@ -130,3 +130,22 @@ SELECT SYSUTCDATETIME() AT TIME ZONE 'Nowhere' AS a;
 -- case: convert_style_22
 SELECT CONVERT(VARCHAR(30), CAST('2024-01-31 13:14:15' AS DATETIME), 22) AS a;
 -- expect row: '01/31/24  1:14:15 PM'
+
+-- case: types_of_dates_that_do_not_add
+SELECT GETDATE() + CAST('10:00' AS TIME);
+-- expect error 402 16 1 The data types datetime and time are incompatible in the add operator.
+GO
+SELECT GETDATE() - CAST('2020-01-01' AS DATE);
+-- expect error 402 16 1 The data types datetime and date are incompatible in the subtract operator.
+GO
+SELECT CAST('2020-01-01' AS DATE) + CAST('10:00' AS TIME);
+-- expect error 402 16 1 The data types date and time are incompatible in the add operator.
+GO
+SELECT CAST('2020-01-01' AS DATE) + CAST('2020-01-01' AS DATE);
+-- expect error 8117 16 1 Operand data type date is invalid for add operator.
+GO
+SELECT CAST('2020-01-01' AS DATE) + 1;
+-- expect error 206 16 2 Operand type clash: date is incompatible with int
+GO
+SELECT 'x' + CAST('2020-01-01' AS DATE);
+-- expect error 402 16 1 The data types varchar and date are incompatible in the add operator.

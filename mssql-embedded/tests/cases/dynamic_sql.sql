@@ -108,3 +108,43 @@ EXEC sp_execute @h, 5, @x OUTPUT;
 -- expect set
 -- expect row: 10
 -- expect error 8179 16 2 Could not find prepared statement with handle
+
+-- "Changes in database context last only until the end of the EXECUTE statement."
+-- case: a_database_is_used_until_the_end_of_the_text
+DECLARE @home sysname = DB_NAME();
+EXEC ('USE master; SELECT DB_NAME()');
+SELECT CASE WHEN DB_NAME() = @home THEN 1 ELSE 0 END;
+EXEC sp_executesql N'USE master; SELECT DB_NAME()';
+SELECT CASE WHEN DB_NAME() = @home THEN 1 ELSE 0 END;
+-- expect row: 'master'
+-- expect set
+-- expect row: 1
+-- expect set
+-- expect row: 'master'
+-- expect set
+-- expect row: 1
+
+-- case: sp_executesql_output_of_an_input_parameter
+DECLARE @o INT;
+EXEC sp_executesql N'SET @a = 5', N'@a INT', @a = @o OUTPUT;
+-- expect error 8162 16 * The formal parameter "@a" was not declared as an OUTPUT parameter
+
+-- case: sp_executesql_with_too_many_arguments
+EXEC sp_executesql N'SELECT @a', N'@a INT', 1, 2;
+-- expect error 8144 16 * has too many arguments specified
+
+-- Its status is @@ERROR as the text leaves it.
+-- case: sp_executesql_returns_the_error
+DECLARE @r INT;
+EXEC @r = sp_executesql N'SELECT 1; RAISERROR (N''x'', 10, 1) WITH SETERROR;';
+SELECT @r AS r;
+EXEC @r = sp_executesql N'SELECT 1';
+SELECT @r AS r;
+-- expect set
+-- expect row: 1
+-- expect set
+-- expect row: 50000
+-- expect set
+-- expect row: 1
+-- expect set
+-- expect row: 0

@@ -212,3 +212,61 @@ DECLARE @r INT;
 EXEC @r = [$(s)].p;
 SELECT @r AS r;
 -- expect row: 51000
+
+-- "The width (or precision) is specified by the associated argument" (RAISERROR, type specifications; the
+-- two messages of its example B are the same).
+-- case: raiserror_takes_width_and_precision_from_arguments
+RAISERROR (N'<<%*.*s>>', 10, 1, 7, 3, N'abcde');
+RAISERROR (N'<<%7.3s>>', 10, 1, N'abcde');
+-- expect info <<    abc>>
+
+-- A statement that writes and fails by its rows is taken back, and a message says so. @@ERROR stays that of
+-- the error. With XACT_ABORT ON the batch ends instead, and in TRY the error is caught: no message.
+-- case: the_statement_has_been_terminated
+CREATE TABLE [$(s)].t (a INT NOT NULL PRIMARY KEY, b VARCHAR(2), CHECK (a < 10));
+INSERT [$(s)].t VALUES (1, 'a');
+GO
+INSERT [$(s)].t VALUES (1, 'b');
+SELECT @@ERROR;
+-- expect error 2627 14 1
+-- expect info The statement has been terminated.
+GO
+UPDATE [$(s)].t SET a = 1 / 0;
+-- expect error 8134 16 1
+-- expect info The statement has been terminated.
+GO
+UPDATE [$(s)].t SET a = 10;
+-- expect error 547 16 0
+-- expect info The statement has been terminated.
+GO
+INSERT [$(s)].t (b) VALUES ('x');
+-- expect error 515 16 2
+-- expect info The statement has been terminated.
+
+-- case: at_at_error_after_a_terminated_statement
+CREATE TABLE [$(s)].t (a INT NOT NULL PRIMARY KEY);
+INSERT [$(s)].t VALUES (1);
+DECLARE @e INT;
+INSERT [$(s)].t VALUES (1);
+SET @e = @@ERROR;
+IF @e <> 2627 THROW 50001, N'another number', 1;
+-- expect error 2627 14 1
+
+-- case: kill_of_the_own_session
+DECLARE @kill NVARCHAR(20) = CONCAT(N'KILL ', @@SPID);
+EXEC (@kill);
+-- expect error 6104 16 1 Cannot use KILL to kill your own process.
+
+-- case: kill_of_what_is_no_session
+KILL 0;
+-- expect error 6101 16 1
+GO
+KILL 50;
+-- expect error 6107 16 1 Only user processes can be killed.
+GO
+KILL 32000;
+-- expect error 6106 16 2
+GO
+BEGIN TRAN;
+KILL 32000;
+-- expect error 6115 16 1 KILL command cannot be used inside user transactions.

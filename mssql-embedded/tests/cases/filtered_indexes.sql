@@ -62,3 +62,14 @@ CREATE TABLE [$(s)].t (a INT, b INT);
 CREATE INDEX ix_t ON [$(s)].t (a) WHERE a > 0 AND b IS NOT NULL;
 SELECT name, has_filter, filter_definition FROM sys.indexes WHERE object_id = OBJECT_ID(N'[$(s)].t') AND name = N'ix_t';
 -- expect row: 'ix_t' | 1 | '([a]>(0) AND [b] IS NOT NULL)'
+
+-- case: a_filter_is_made_of_comparisons_and_and
+CREATE TABLE [$(s)].t (a INT, b INT);
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE b = 1 OR a = 1;
+-- expect error 10735 15 1 Incorrect WHERE clause for filtered index 'ix_t' on table '
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE b NOT IN (1, 2);
+-- expect error 10735 15 1
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE b IN (1, 2) AND a IS NOT NULL AND a <> 3;

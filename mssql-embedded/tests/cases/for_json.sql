@@ -49,3 +49,16 @@ SELECT 1 AS a FOR JSON PATH;
 -- case: a_column_needs_a_name
 SELECT 1 FOR JSON PATH;
 -- expect error 13605 16 * Column expressions and data sources without names or aliases cannot be formatted as JSON text using FOR JSON clause.
+
+-- Without its array wrapper a nested result need not be JSON, so it is escaped as any text ("JSON_MODIFY",
+-- "Format Nested JSON Output": use JSON_QUERY to avoid it).
+-- case: nested_without_array_wrapper_is_text
+SELECT (SELECT 1 AS a FOR JSON PATH, WITHOUT_ARRAY_WRAPPER) AS z FOR JSON PATH;
+-- expect row: '[{"z":"{\"a\":1}"}]'
+GO
+SELECT JSON_QUERY((SELECT 1 AS a FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)) AS z FOR JSON PATH;
+-- expect row: '[{"z":{"a":1}}]'
+GO
+SELECT JSON_MODIFY('{}', '$.a', (SELECT 1 AS b FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)) AS x,
+    JSON_MODIFY('{}', '$.a', (SELECT 1 AS b FOR JSON PATH)) AS y;
+-- expect row: '{"a":"{\"b\":1}"}' | '{"a":[{"b":1}]}'

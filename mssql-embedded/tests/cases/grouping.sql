@@ -76,3 +76,27 @@ SELECT a, b, COUNT(*) AS n FROM (VALUES (1, 'x'), (1, 'y'), (1, 'x')) v(a, b) GR
 SELECT k FROM (VALUES ('a', 1), ('b', 5), ('a', 2)) v(k, x) GROUP BY k ORDER BY SUM(x) DESC;
 -- expect row: 'b'
 -- expect row: 'a'
+
+-- case: the_separator_of_string_agg_is_no_column
+SELECT STRING_AGG(x, CAST(x AS VARCHAR(5))) FROM (VALUES ('a'), ('b')) AS v (x);
+-- expect error 8733 16 1 Separator parameter for STRING_AGG must be a string literal or variable.
+GO
+SELECT STRING_AGG(x, CHAR(44) + ' ') WITHIN GROUP (ORDER BY x) AS s FROM (VALUES ('a'), ('b')) AS v (x);
+-- expect row: 'a, b'
+
+-- The table is shown as it was written; the message of ORDER BY has quotation marks of its own.
+-- case: a_column_outside_of_the_grouping_by_name
+CREATE TABLE [$(s)].t (a INT, b INT);
+CREATE TABLE #t (a INT, b INT);
+GO
+SELECT a, COUNT(*) FROM [$(s)].t;
+-- expect error 8120 16 1 Column '$(s).t.a' is invalid in the select list
+GO
+SELECT a, COUNT(*) FROM [$(s)].t AS x;
+-- expect error 8120 16 1 Column 'x.a' is invalid in the select list
+GO
+SELECT a, COUNT(*) FROM #t;
+-- expect error 8120 16 1 Column '#t.a' is invalid in the select list
+GO
+SELECT a FROM #t GROUP BY a ORDER BY b;
+-- expect error 8127 16 1 Column "#t.b" is invalid in the ORDER BY clause

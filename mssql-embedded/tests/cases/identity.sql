@@ -88,3 +88,15 @@ SELECT id, v FROM [$(s)].t ORDER BY id;
 -- expect row: 1 | 1
 -- expect row: 2 | 2
 -- expect row: 3 | 3
+
+-- The batches of a session are one scope: "SCOPE_IDENTITY", example B, has GO between INSERT and SELECT.
+-- case: scope_identity_outlives_the_batch
+CREATE TABLE [$(s)].t (id INT IDENTITY (7, 1), a INT);
+INSERT [$(s)].t (a) VALUES (1);
+GO
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 7 | 7
+GO
+EXEC ('INSERT [$(s)].t (a) VALUES (2)');
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 7 | 8

@@ -99,3 +99,42 @@ SELECT OBJECT_NAME(OBJECT_ID(N'[$(s)].t')) AS a, OBJECT_ID(N'[$(s)].nope') AS b,
 -- case: an_identifier_longer_than_128
 SELECT 1 AS aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
 -- expect error 103 15 4 is too long. Maximum length is 128.
+
+-- case: every_unknown_column_is_told
+CREATE TABLE [$(s)].t (a INT);
+GO
+SELECT x1, a, x2 FROM [$(s)].t;
+SELECT x3 FROM [$(s)].t;
+-- expect error 207 16 1 Invalid column name 'x1'.
+-- expect error 207 16 1
+-- expect error 207 16 1
+
+-- case: every_unknown_variable_is_told
+SELECT @x1;
+SELECT @x2;
+-- expect error 137 15 2 Must declare the scalar variable "@x1".
+-- expect error 137 15 2
+
+-- case: an_unknown_global_variable_as_it_is_written
+SELECT @@noSuch;
+-- expect error 137 15 2 Must declare the scalar variable "@@noSuch".
+
+-- case: drop_of_another_kind
+CREATE PROCEDURE [$(s)].p AS SELECT 1;
+GO
+CREATE TABLE [$(s)].t (a INT);
+GO
+DROP TABLE [$(s)].p;
+-- expect error 3705 16 1 Cannot use DROP TABLE with '$(s).p' because '$(s).p' is a procedure. Use DROP PROCEDURE.
+GO
+DROP VIEW IF EXISTS [$(s)].t;
+-- expect error 3705 16 1 because '$(s).t' is a table. Use DROP TABLE.
+
+-- case: a_schema_that_exists
+EXEC ('CREATE SCHEMA [$(s)]');
+-- expect error 2714 16 6 There is already an object named '$(s)' in the database.
+-- expect error 2759 16 0
+
+-- case: a_prefix_that_is_no_table
+SELECT w.* FROM sys.tables;
+-- expect error 107 15 1 The column prefix 'w' does not match with a table name or alias name used in the query.

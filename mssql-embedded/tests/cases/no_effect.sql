@@ -67,4 +67,6 @@ SELECT 1;
 -- case: fatal_errors_end_the_connection
 -- on x
 RAISERROR (N'fatal', 20, 3) WITH LOG;
+-- expect error 2745 16 2 has raised user error 50000, severity 20. SQL Server is terminating this process.
 -- expect error 50000 20 3 fatal
+-- expect error 596 21 1

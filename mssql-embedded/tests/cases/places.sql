@@ -138,3 +138,10 @@ SELECT sys.schemas.name FROM sys.schemas WHERE sys.schemas.name = N'$(s)';
 -- case: an_alias_hides_the_schema
 SELECT sys.schemas.name FROM sys.schemas AS s;
 -- expect error 4104 16 1 The multi-part identifier "sys.schemas.name" could not be bound.
+
+-- case: a_syntax_error_in_a_procedure
+CREATE PROCEDURE perr AS
+SELECT 1
+FRM x y z
+-- expect error 102 15 1
+-- expect at line 3 in perr

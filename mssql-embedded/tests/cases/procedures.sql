@@ -188,3 +188,8 @@ ELSE SELECT 7 AS a;
 GO
 EXEC [$(s)].p @show = 0;
 -- expect row: 7
+
+-- case: use_is_not_allowed
+CREATE PROCEDURE [$(s)].p AS
+USE master;
+-- expect error 154 15 1 a USE database statement is not allowed in a procedure, function or trigger.

@@ -185,3 +185,8 @@ CREATE TABLE [$(s)].t (a INT);
 CREATE INDEX ix ON [$(s)].t (a) WITH (ALLOW_ROW_LOCKS = OFF);
 SELECT allow_row_locks FROM sys.indexes WHERE object_id = OBJECT_ID(N'[$(s)].t') AND name = N'ix';
 -- expect row: 0
+
+-- case: any_permission
+-- embedded refuses the permission ANY
+SELECT HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'ANY') AS a;
+-- expect row: 1

@@ -79,3 +79,18 @@ SELECT DATALENGTH(CONTEXT_INFO()) AS n, SUBSTRING(CONTEXT_INFO(), 1, 2) AS b;
 -- expect row: 1
 -- expect set
 -- expect row: 128 | 0xFF00
+
+-- "As the batch is parsed, any occurrence of SET QUOTED_IDENTIFIER will change the parsing behavior from
+-- that point on" (SET QUOTED_IDENTIFIER).
+-- case: quoted_identifier_changes_within_the_batch
+SET NUMERIC_ROUNDABORT, QUOTED_IDENTIFIER OFF;
+SELECT "it's" AS a;
+SET QUOTED_IDENTIFIER ON;
+SELECT 1 AS "a b";
+SET QUOTED_IDENTIFIER OFF;
+SELECT "" AS e;
+-- expect row: 'it''s'
+-- expect columns: a b int
+-- expect row: 1
+-- expect set
+-- expect row: ''

@@ -95,3 +95,12 @@ CREATE SCHEMA [$(s)_two];
 -- case: a_subquery_in_print
 PRINT (SELECT 1);
 -- expect error 1046 15 1 Subqueries are not allowed in this context. Only scalar expressions are allowed.
+
+-- case: one_hint_of_the_grain_of_locks
+CREATE TABLE [$(s)].t (a INT);
+GO
+SELECT a FROM [$(s)].t WITH (ROWLOCK, TABLOCK);
+-- expect error 1047 15 1 Conflicting locking hints specified.
+GO
+SELECT a FROM [$(s)].t WITH (NOLOCK, ROWLOCK);
+-- expect error 1047 15 1

@@ -197,3 +197,23 @@ SELECT id FROM #log ORDER BY id;
 -- expect row: 1
 -- expect row: 1
 -- expect row: 2
+
+-- Whoever made a temporary table may do everything with it: "no permission is needed to create or to use
+-- a local temporary table" (CREATE TABLE, Permissions).
+-- case: a_user_without_permissions_uses_its_own
+CREATE USER [$(s)_u] WITHOUT LOGIN;
+GO
+EXECUTE AS USER = '$(s)_u';
+CREATE TABLE #x (a INT, b INT);
+INSERT #x VALUES (1, 1), (2, 2);
+UPDATE #x SET b = a + 1 WHERE a = 1;
+DELETE #x WHERE a = 2;
+SELECT a, b FROM #x;
+SELECT a INTO #y FROM #x;
+SELECT a FROM #y;
+REVERT;
+-- expect row: 1 | 2
+-- expect set
+-- expect row: 1
+GO
+DROP USER [$(s)_u];

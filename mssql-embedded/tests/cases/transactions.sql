@@ -212,3 +212,23 @@ SELECT a FROM [$(s)].t ORDER BY a;
 -- expect row: 1
 -- expect row: 2
 -- expect row: 3
+
+-- "When IMPLICIT_TRANSACTIONS = ON an explicit BEGIN TRANSACTION will start two nested transactions."
+-- case: implicit_transactions_and_an_explicit_one_are_two
+SET IMPLICIT_TRANSACTIONS ON;
+BEGIN TRAN;
+SELECT @@TRANCOUNT;
+BEGIN TRAN;
+SELECT @@TRANCOUNT;
+COMMIT;
+COMMIT;
+SELECT @@TRANCOUNT;
+COMMIT;
+SELECT @@TRANCOUNT;
+-- expect row: 2
+-- expect set
+-- expect row: 3
+-- expect set
+-- expect row: 1
+-- expect set
+-- expect row: 0

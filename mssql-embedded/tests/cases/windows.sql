@@ -67,3 +67,12 @@ SELECT k, SUM(x) AS s, RANK() OVER (ORDER BY SUM(x) DESC) AS r FROM (VALUES ('a'
 SELECT k, x FROM (SELECT k, x, ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) AS n FROM (VALUES ('a', 1), ('a', 9), ('b', 4)) v(k, x)) d WHERE n = 1 ORDER BY k;
 -- expect row: 'a' | 9
 -- expect row: 'b' | 4
+
+-- case: offsets_and_frames_as_large_as_there_are
+-- "LEAD": the offset is converted to bigint. "OVER clause": the bound of a frame is an unsigned integer literal, for
+-- which it names no limit. Beyond the partition there is no row.
+SELECT x, LEAD(x, 9223372036854775807) OVER (ORDER BY x) AS a, LAG(x, 9223372036854775807, 0) OVER (ORDER BY x) AS b,
+    SUM(x) OVER (ORDER BY x ROWS BETWEEN 2147483647 PRECEDING AND 2147483647 FOLLOWING) AS c
+FROM (VALUES (1), (2)) v(x) ORDER BY x;
+-- expect row: 1 | NULL | 0 | 3
+-- expect row: 2 | NULL | 0 | 3

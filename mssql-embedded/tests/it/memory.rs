@@ -113,12 +113,148 @@ async fn what_must_be_held_has_a_limit() {
         ),
     ];
     for statement in &statements {
-        let answer = within(client.run(statement)).await;
-        assert!(answer.is_err(), "{statement}");
-        assert_eq!(number(answer), 701, "{statement}");
-        let free = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000); SELECT LEN(@s) / 1";
-        assert_eq!(client.rows(free).await.unwrap().len(), 1, "{statement}");
+        is_too_much(&mut client, statement).await;
     }
+}
+
+/// A statement fails with 701, and what it held is free again.
+async fn is_too_much(client: &mut Session, statement: &str) {
+    let answer = within(client.run(statement)).await;
+    assert!(answer.is_err(), "{statement}");
+    assert_eq!(number(answer), 701, "{statement}");
+    let free = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000); SELECT LEN(@s) / 1";
+    assert_eq!(client.rows(free).await.unwrap().len(), 1, "{statement}");
+}
+
+/// A text counts wherever it is kept, also when it came out of a query inside, and so does what a statement makes of it
+/// for its own use.
+#[tokio::test]
+async fn texts_count_wherever_they_are_kept() {
+    let server = server(4 << 20);
+    let mut client = Session::open(&server).await;
+    let long = "REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 100000 + d0.x)";
+    let inside = |digits| format!("(SELECT {long} AS x, d0.x AS i {}) AS a", rows(digits));
+    let columns = |column: &str| {
+        let columns: Vec<String> = (0..20)
+            .map(|i| column.replace('?', &i.to_string()))
+            .collect();
+        columns.join(", ")
+    };
+    let s = "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 400000)";
+    let statements = [
+        format!("SELECT x INTO #t FROM {}", inside(3)),
+        format!(
+            "SELECT COUNT(*) FROM (SELECT x FROM {} EXCEPT SELECT N'') AS s",
+            inside(1)
+        ),
+        format!(
+            "DECLARE @t TABLE (x NVARCHAR(MAX)); INSERT @t SELECT x FROM {}",
+            inside(3)
+        ),
+        format!(
+            "SELECT COUNT(l) FROM (SELECT LAG({long}) OVER (ORDER BY d0.x) AS l {}) AS s",
+            rows(3)
+        ),
+        format!(
+            "SELECT COUNT(l) FROM (SELECT RANK() OVER (ORDER BY {long}) AS l {}) AS s",
+            rows(3)
+        ),
+        format!(
+            "SELECT COUNT(l) FROM (SELECT COUNT(*) OVER (PARTITION BY {long}) AS l {}) AS s",
+            rows(3)
+        ),
+        format!(
+            "SELECT STRING_AGG(N'x', N'') WITHIN GROUP (ORDER BY {long}) {}",
+            rows(3)
+        ),
+        // The groups are there while the values of the rows are made of them.
+        format!(
+            "SELECT LEN(REPLICATE(CAST(N'y' AS NVARCHAR(MAX)), 1300000 + i))
+             FROM (SELECT x, MAX(i) AS i FROM {} WHERE i < 4 GROUP BY x) AS g",
+            inside(1)
+        ),
+        format!("{s}; SELECT {}", columns("@s + N'?'")),
+        format!(
+            "{s}; SELECT {}",
+            columns("CAST(SUBSTRING(@s, ?, 400000) AS VARBINARY(MAX))")
+        ),
+        format!(
+            "{s}; SELECT LEN(CONCAT({}))",
+            columns("CAST(@s AS VARCHAR(MAX))")
+        ),
+        // Each of one row, beside each other.
+        format!(
+            "{s}; SELECT COUNT(*) FROM {}",
+            columns("(SELECT @s + N'?' AS x UNION ALL SELECT N'') AS a?")
+        ),
+    ];
+    for statement in &statements {
+        is_too_much(&mut client, statement).await;
+    }
+    // What is a variable's is not each row's.
+    let shared = format!(
+        "{s}; SELECT @s AS x INTO #u {}; SELECT COUNT(*) FROM #u",
+        rows(2)
+    );
+    assert_eq!(client.rows(&shared).await.unwrap().len(), 1);
+    // A value that is not kept is free for the next one.
+    let passing = format!("{s}; SELECT MAX(LEN(@s + N'x')) + 7 {}", rows(3));
+    assert_eq!(client.rows(&passing).await.unwrap().len(), 1);
+}
+
+/// What is read and compiled of a text counts while the text runs, and is gone afterwards.
+#[tokio::test]
+async fn a_compiled_text_counts_while_it_runs() {
+    let server = server(4 << 20);
+    let mut client = Session::open(&server).await;
+    let long = "DECLARE @s NVARCHAR(MAX) = N'DECLARE @a INT = 0 ' + REPLICATE(CAST(N'SET @a=@a+1 ' AS NVARCHAR(MAX)), ?)";
+    let too_much = format!("{}; EXEC (@s)", long.replace('?', "20000"));
+    is_too_much(&mut client, &too_much).await;
+    // It is the text within the text that is too much.
+    let nested = |inner: &str| {
+        format!(
+            "{}; SET @s = N'EXEC (N''' + @s + N''')'
+                + REPLICATE(CAST(N' SET NOCOUNT            ON' AS NVARCHAR(MAX)), 3000); EXEC (@s)",
+            long.replace('?', inner)
+        )
+    };
+    client.run(&nested("100")).await.unwrap();
+    is_too_much(&mut client, &nested("1000")).await;
+    // One after the other is not, whether it is kept or too long for that.
+    let one_by_one = |statement: &str| {
+        format!(
+            "DECLARE @i INT = 0;
+             WHILE @i < 20
+             BEGIN
+                 {};
+                 SET @s += N'--' + STR(@i); EXEC (@s); SET @i += 1
+             END",
+            long.replace('?', "1000").replace("SET @a=@a+1", statement)
+        )
+    };
+    client.run(&one_by_one("SET @a=@a+1")).await.unwrap();
+    let blanks = " ".repeat(80);
+    let spaced = one_by_one(&format!("SET @a={blanks}@a+1"));
+    client.run(&spaced).await.unwrap();
+    // A long literal is one token.
+    let literal = format!("SELECT CAST(LEN(N'{}') AS INT)", "x".repeat(400_000));
+    assert_eq!(client.int(&literal).await.unwrap(), 400_000);
+}
+
+/// The rows of a system view count, too.
+#[tokio::test]
+async fn rows_of_system_views_count() {
+    let server = server(1 << 20);
+    let mut client = Session::open(&server).await;
+    let columns: Vec<String> = (0..500).map(|i| format!("c{i} INT")).collect();
+    for table in 0..8 {
+        let create = format!("CREATE TABLE t{table} ({})", columns.join(", "));
+        client.run(&create).await.unwrap();
+    }
+    let read = client.run("SELECT COUNT(*) FROM sys.columns").await;
+    assert_eq!(number(read), 701);
+    let read = client.run("SELECT COUNT(*) FROM master.sys.columns").await;
+    assert_eq!(number(read), 701);
 }
 
 /// Texts that a client has prepared count until it gives them up.

@@ -48,3 +48,17 @@ async fn refused_lines_are_refused() {
         assert_eq!(number(session.run(line).await), REFUSED, "{line}");
     }
 }
+
+/// What the README says is refused is refused in a procedure when that is created, not when it runs: a script must
+/// not find out halfway. Only a call of a system procedure waits for the call.
+#[tokio::test]
+async fn a_procedure_with_a_refused_line_is_not_created() {
+    let server = server(false);
+    let mut session = session(&server).await;
+    let lines = lines("refused").into_iter();
+    for line in lines.filter(|line| !line.starts_with("EXEC sp_")) {
+        let created = session.run(&format!("CREATE PROCEDURE p AS {line}")).await;
+        assert!(created.is_err(), "{line} is refused only when it runs");
+        assert_eq!(number(created), REFUSED, "{line}");
+    }
+}

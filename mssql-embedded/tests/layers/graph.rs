@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::scan::imports;
+use super::scan::{Import, Scan, scan};
 
-/// An import of one top-level module by another.
+/// An import of one module by another that stands in the same folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub from: String,
@@ -15,37 +15,203 @@ pub struct Edge {
     pub place: String,
 }
 
-/// The top-level modules of a crate.
-pub fn modules(sources: &Path) -> Vec<String> {
-    let mut list: Vec<String> = fs::read_dir(sources)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "rs"))
-        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
-        .filter(|name| !matches!(name.as_str(), "lib" | "main"))
-        .collect();
-    list.sort();
-    list.dedup();
-    list
+struct Source {
+    file: String,
+    module: Vec<String>,
+    scan: Scan,
 }
 
-/// All imports between the modules of a crate.
-pub fn crate_edges(sources: &Path) -> Vec<Edge> {
-    let known = modules(sources);
-    let root = ["lib.rs", "main.rs", "mod.rs"].map(|name| sources.join(name));
-    let root = root.iter().find(|path| path.is_file()).unwrap();
-    let root = fs::read_to_string(root).unwrap();
-    let passed_on = passed_on(&root, &known);
-    let mut files = Vec::new();
-    collect(sources, sources, &mut files);
-    files
-        .iter()
-        .filter(|file| !matches!(file.as_str(), "lib.rs" | "main.rs" | "mod.rs"))
-        .flat_map(|file| {
-            let source = fs::read_to_string(sources.join(file)).unwrap();
-            file_edges(file, &source, &known, &passed_on)
-        })
-        .collect()
+/// The sources of a crate.
+pub struct Crate {
+    sources: Vec<Source>,
+}
+
+/// What an imported name stands for, seen from a folder of modules.
+enum Meaning {
+    Module(String),
+    /// An item of the folder's own file, which counts as below its modules.
+    Own,
+    Unknown,
+}
+
+impl Crate {
+    pub fn read(folder: &Path) -> Self {
+        let mut files = Vec::new();
+        collect(folder, folder, &mut files);
+        let texts: Vec<String> = files
+            .iter()
+            .map(|file| fs::read_to_string(folder.join(file)).unwrap())
+            .collect();
+        Self::of(
+            files
+                .iter()
+                .map(String::as_str)
+                .zip(texts.iter().map(String::as_str)),
+        )
+    }
+
+    /// A crate of these files, each with its path below the sources.
+    pub fn of<'s>(files: impl Iterator<Item = (&'s str, &'s str)> + Clone) -> Self {
+        // A file that stands beside its parent by `#[path]` is the parent's module, not what its name says.
+        let attached: BTreeMap<String, Vec<String>> = files
+            .clone()
+            .flat_map(|(file, text)| {
+                let module = module_of(file);
+                let folder = file
+                    .rsplit_once('/')
+                    .map(|(folder, _)| format!("{folder}/"));
+                let folder = folder.unwrap_or_default();
+                let list = scan(&module, text).attached.into_iter();
+                list.map(move |a| {
+                    let module = module.iter().cloned().chain([a.name]).collect();
+                    (format!("{folder}{}", a.file), module)
+                })
+                .collect::<Vec<_>>()
+            })
+            .collect();
+        let sources = files
+            .map(|(file, text)| {
+                let module = attached
+                    .get(file)
+                    .cloned()
+                    .unwrap_or_else(|| module_of(file));
+                Source {
+                    file: file.to_owned(),
+                    scan: scan(&module, text),
+                    module,
+                }
+            })
+            .collect();
+        Self { sources }
+    }
+
+    /// The modules of a folder that is given by its own module; the crate's for none.
+    pub fn modules(&self, folder: &[String]) -> Vec<String> {
+        let list: BTreeSet<&String> = self
+            .sources
+            .iter()
+            .filter(|s| s.module.starts_with(folder))
+            .filter_map(|s| s.module.get(folder.len()))
+            .collect();
+        list.into_iter().cloned().collect()
+    }
+
+    /// Every folder that has modules, the crate's first.
+    pub fn folders(&self) -> Vec<Vec<String>> {
+        let list: BTreeSet<&[String]> = self
+            .sources
+            .iter()
+            .flat_map(|s| (0..s.module.len()).map(|n| &s.module[..n]))
+            .collect();
+        list.into_iter().map(<[String]>::to_vec).collect()
+    }
+
+    /// What hides imports from this test.
+    pub fn wrong(&self) -> Vec<String> {
+        let mut list = Vec::new();
+        for source in &self.sources {
+            let mut add = |line, what: &str| list.push(format!("{}:{line}: {what}", source.file));
+            for (line, what) in &source.scan.wrong {
+                add(*line, what);
+            }
+            for attached in &source.scan.attached {
+                if attached.file.contains('/') {
+                    add(attached.line, "takes a file from another folder by #[path]");
+                }
+            }
+            if source.module.is_empty() {
+                continue;
+            }
+            for import in &source.scan.imports {
+                match import.path.as_slice() {
+                    [] => add(import.line, "gives a module above another name"),
+                    [glob] if glob == "*" => add(import.line, "imports all that the root has"),
+                    [name, ..] => {
+                        if matches!(self.meaning(&[], name), Meaning::Unknown) {
+                            add(import.line, &format!("imports {name}, of unknown origin"));
+                        }
+                    }
+                }
+            }
+        }
+        list
+    }
+
+    /// The imports between the modules of a folder.
+    pub fn edges(&self, folder: &[String]) -> Vec<Edge> {
+        let inside = |source: &&Source| {
+            source.module.starts_with(folder) && source.module.len() > folder.len()
+        };
+        let mut list = Vec::new();
+        for source in self.sources.iter().filter(inside) {
+            let from = &source.module[folder.len()];
+            for import in source.scan.imports.iter() {
+                let Some(name) = import.path.get(folder.len()) else {
+                    continue;
+                };
+                if !import.path.starts_with(folder) {
+                    continue;
+                }
+                if let Meaning::Module(to) = self.meaning(folder, name)
+                    && to != *from
+                {
+                    list.push(Edge {
+                        from: from.clone(),
+                        to,
+                        place: format!("{}:{}", source.file, import.line),
+                    });
+                }
+            }
+        }
+        list
+    }
+
+    fn meaning(&self, folder: &[String], name: &str) -> Meaning {
+        let is_module = |name: &str| {
+            let mut all = self.sources.iter();
+            all.any(|s| {
+                s.module.starts_with(folder)
+                    && s.module.get(folder.len()).is_some_and(|m| m == name)
+            })
+        };
+        if is_module(name) {
+            return Meaning::Module(name.to_owned());
+        }
+        let Some(own) = self.sources.iter().find(|s| s.module == folder) else {
+            return Meaning::Unknown;
+        };
+        let defines = |module: &str| {
+            let mut path = folder.to_vec();
+            path.push(module.to_owned());
+            let mut all = self.sources.iter().filter(|s| s.module.starts_with(&path));
+            all.any(|s| s.scan.defines.iter().any(|d| d == name))
+        };
+        let passes_on = |import: &Import| {
+            let module = import.path.get(folder.len())?;
+            let from_here = import.path.starts_with(folder) && is_module(module);
+            let glob = import.path.last().is_some_and(|last| last == "*");
+            let named = import.name == name || (glob && defines(module));
+            (from_here && named).then(|| module.clone())
+        };
+        if let Some(module) = own.scan.imports.iter().find_map(passes_on) {
+            return Meaning::Module(module);
+        }
+        if own.scan.defines.iter().any(|d| d == name) {
+            return Meaning::Own;
+        }
+        Meaning::Unknown
+    }
+}
+
+/// The module that a file is by its name.
+fn module_of(file: &str) -> Vec<String> {
+    let stem = file.strip_suffix(".rs").unwrap_or(file);
+    let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
+    let is_root = module.len() == 1 && matches!(stem, "lib" | "main");
+    if is_root || module.last().is_some_and(|name| name == "mod") {
+        module.pop();
+    }
+    module
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
@@ -60,52 +226,6 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
         }
     }
     files.sort();
-}
-
-/// The names that the root passes on, each with the module it comes from. In the root the paths of `use`
-/// begin with a module of its own, so they are read as if `crate::` stood before them.
-fn passed_on(root: &str, known: &[String]) -> Vec<(String, String)> {
-    let rooted = root.replace("use ", "use crate::");
-    imports(&[], &rooted)
-        .into_iter()
-        .filter_map(|import| match import.path.as_slice() {
-            [module, .., name] if known.contains(module) => Some((name.clone(), module.clone())),
-            _ => None,
-        })
-        .collect()
-}
-
-/// The imports of one file, given by its path below the sources.
-pub fn file_edges(
-    file: &str,
-    source: &str,
-    known: &[String],
-    passed_on: &[(String, String)],
-) -> Vec<Edge> {
-    let stem = file.strip_suffix(".rs").unwrap_or(file);
-    let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
-    if module.last().is_some_and(|name| name == "mod") {
-        module.pop();
-    }
-    let from = module[0].clone();
-    imports(&module, source)
-        .into_iter()
-        .filter_map(|import| {
-            let first = import.path.first()?;
-            let to = if known.contains(first) {
-                first.clone()
-            } else {
-                // What the root itself defines, macros included, lies below everything.
-                let (_, module) = passed_on.iter().find(|(name, _)| name == first)?;
-                module.clone()
-            };
-            (to != from).then(|| Edge {
-                from: from.clone(),
-                to,
-                place: format!("{file}:{}", import.line),
-            })
-        })
-        .collect()
 }
 
 /// The imports that do not go down in `layers`, which lists the top first.
@@ -124,8 +244,16 @@ pub fn upward(edges: &[Edge], layers: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The sets of modules that import each other, with the imports between them.
-pub fn circles(edges: &[Edge]) -> Vec<String> {
+/// Modules that import each other.
+#[derive(Debug)]
+pub struct Circle {
+    pub modules: Vec<String>,
+    /// The imports between them.
+    pub text: String,
+}
+
+/// The sets of modules that import each other.
+pub fn circles(edges: &[Edge]) -> Vec<Circle> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for edge in edges {
         next.entry(&edge.from).or_default().insert(&edge.to);
@@ -150,7 +278,8 @@ pub fn circles(edges: &[Edge]) -> Vec<String> {
                 text.push_str(&format!("\n  {}: {} → {}", edge.place, edge.from, edge.to));
             }
         }
-        found.push(text);
+        let modules = circle.into_iter().map(str::to_owned).collect();
+        found.push(Circle { modules, text });
     }
     found
 }

@@ -263,7 +263,6 @@ fn order_of_entries(table: &TableDef, index: &IndexDef) -> Vec<(usize, bool)> {
     keys
 }
 
-/// Any of the possible paths.
 fn any_of(mut possible: Vec<Path>, choices: &Choices) -> Option<Path> {
     if possible.is_empty() {
         return None;

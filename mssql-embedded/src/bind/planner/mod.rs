@@ -5,6 +5,7 @@
 //! joins keep their sides. Every conjunct is evaluated as early as its slots are filled.
 
 mod access;
+mod hash;
 mod join;
 mod leaf;
 mod needed;
@@ -56,9 +57,7 @@ impl Leaf {
 /// Kinds of table reference.
 #[derive(Clone)]
 pub(super) enum LeafKind {
-    /// A base table.
     Table(Box<TableLeaf>),
-    /// A table variable.
     Local {
         variable: usize,
         table: Arc<TableDef>,
@@ -95,7 +94,6 @@ pub(super) enum Rel {
         right: Box<Rel>,
         on: Vec<Conjunct>,
     },
-    /// FULL JOIN.
     Full {
         left: Box<Rel>,
         right: Box<Rel>,
@@ -152,7 +150,6 @@ impl From<Cond> for Conjunct {
 /// An ORDER BY key that an index may serve: slot and DESC.
 pub(super) type Wish = (usize, bool);
 
-/// What is planned.
 pub(super) struct Request<'c> {
     pub(super) level: usize,
     pub(super) leaves: Vec<Leaf>,
@@ -171,7 +168,6 @@ pub(super) struct Request<'c> {
 
 /// What hints say about joins.
 pub(super) struct JoinHints {
-    /// FORCE ORDER.
     pub(super) force_order: bool,
     /// Of OPTION, for all joins.
     pub(super) strategy: JoinStrategy,

@@ -1,6 +1,6 @@
 //! Table definitions.
 
-use super::{StmtKind, TableName, catalog, parse_batch, table_def_from_ast, table_of};
+use super::{StmtKind, TableName, ValueStmt, catalog, parse_batch, table_def_from_ast, table_of};
 use crate::ast::{Ddl, Declaration};
 use crate::catalog::{Home, TableDef};
 use crate::error::SqlResult;
@@ -25,7 +25,7 @@ fn create(sql: &str) -> SqlResult<TableDef> {
             constraints,
             ..
         }) => table_def_from_ast(&at, columns, constraints, home),
-        StmtKind::Declare(list) => match &list[0] {
+        StmtKind::Value(ValueStmt::Declare(list)) => match &list[0] {
             Declaration::Table {
                 columns,
                 constraints,

@@ -48,7 +48,10 @@ fn a_variable_is_unknown_before_its_declaration() {
         choices: None,
         interrupted: &crate::interrupt::never,
     };
-    let error = super::bind_statement(&ctx, &batch.statements[0].kind).unwrap_err();
+    let crate::ast::StmtKind::Table(select) = &batch.statements[0].kind else {
+        panic!("the first statement is a SELECT");
+    };
+    let error = super::bind_statement(&ctx, select).unwrap_err();
     assert_eq!(error.number, 137);
 }
 
@@ -182,7 +185,7 @@ fn permissions_and_dependencies_are_noted() {
     let bound =
         bind("UPDATE queue SET locked = 1 FROM queue JOIN running r ON r.id = queue.instance")
             .unwrap();
-    let mut wanted: Vec<&str> = bound.requires.iter().map(|r| r.permission).collect();
+    let mut wanted: Vec<&str> = bound.requires.iter().map(|r| r.permission.name()).collect();
     wanted.sort_unstable();
     assert_eq!(wanted, ["SELECT", "SELECT", "UPDATE"]);
     // The table behind the view counts for versions, not for permissions.

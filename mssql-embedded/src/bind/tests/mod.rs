@@ -10,7 +10,7 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::ast::{CreateView, Ddl, StmtKind};
+use crate::ast::{CreateView, Ddl, FlowStmt, StmtKind, ValueStmt};
 use crate::catalog::{Catalog, Database, Home, Object, TableDef, ViewDef};
 use crate::error::{SqlError, SqlResult};
 use crate::parse::{ParseOptions, parse_batch};
@@ -149,9 +149,10 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         interrupted: &crate::interrupt::never,
     };
     match &batch.statements.last().expect("there is a statement").kind {
-        StmtKind::If { condition, .. } => bind_condition(&ctx, condition),
-        StmtKind::Print(expr) => bind_scalars(&ctx, &[expr]),
-        other => bind_statement(&ctx, other),
+        StmtKind::Flow(FlowStmt::If { condition, .. }) => bind_condition(&ctx, condition),
+        StmtKind::Value(ValueStmt::Print(expr)) => bind_scalars(&ctx, &[expr]),
+        StmtKind::Table(table) => bind_statement(&ctx, table),
+        other => panic!("{other:?} is not bound here"),
     }
 }
 

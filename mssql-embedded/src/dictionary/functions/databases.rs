@@ -4,12 +4,13 @@
 use crate::catalog::Database;
 use crate::dictionary::Call;
 use crate::dictionary::metadata::metadata;
+use crate::error::SqlResult;
 
 metadata! {
     "DB_ID"(; Name) -> SmallInt => db_id,
     "DB_NAME"(; Int) -> Name => db_name,
     "HAS_DBACCESS"(Name) -> Int => |call: &Call<'_>| named(call).map(|_| 1),
-    "DATABASEPROPERTYEX"(Name, Name) -> Long => database_property,
+    "DATABASEPROPERTYEX"(Name, Name) -> Long ? database_property,
 }
 
 /// The database that the first argument names.
@@ -35,16 +36,19 @@ fn db_name(call: &Call<'_>) -> Option<String> {
     databases.find(|d| d.id == id).map(|d| d.name.clone())
 }
 
-/// NULL for what is no property, as SQL Server has it.
-fn database_property(call: &Call<'_>) -> Option<&'static str> {
-    let database = named(call)?;
-    Some(match call.text(1)?.to_ascii_lowercase().as_str() {
+/// NULL for what is no property, as SQL Server has it; what is one and not known here is refused.
+fn database_property(call: &Call<'_>) -> SqlResult<Option<&'static str>> {
+    let (Some(database), Some(property)) = (named(call), call.text(1)) else {
+        return Ok(None);
+    };
+    Ok(Some(match property.to_ascii_lowercase().as_str() {
         "collation" => database.collation.name(),
         "status" => "ONLINE",
+        "updateability" if database.read_only => "READ_ONLY",
         "updateability" => "READ_WRITE",
         "useraccess" => "MULTI_USER",
         "recovery" => "SIMPLE",
         "version" => "904",
-        _ => return None,
-    })
+        _ => return call.no_property(&property),
+    }))
 }

@@ -12,7 +12,6 @@ mod types;
 
 use super::Metadata;
 
-/// Every metadata function.
 pub fn all() -> impl Iterator<Item = &'static Metadata> {
     [
         applocks::FUNCTIONS,

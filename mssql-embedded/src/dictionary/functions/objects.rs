@@ -4,6 +4,7 @@ use crate::catalog::Object;
 use crate::dictionary::Call;
 use crate::dictionary::metadata::metadata;
 use crate::dictionary::object_type::code;
+use crate::dictionary::source::reads;
 
 metadata! {
     "OBJECT_ID"(Long; Name) -> Int => object_id,
@@ -26,7 +27,11 @@ fn object_schema_name(call: &Call<'_>) -> Option<String> {
 }
 
 fn object_definition(call: &Call<'_>) -> Option<String> {
-    match call.object(0)? {
+    let object = call.object(0)?;
+    if !reads(call.source, object.id()) {
+        return None;
+    }
+    match object {
         Object::Procedure(p) => Some(p.text.clone()),
         Object::View(v) => Some(v.text.clone()),
         Object::Table(_) | Object::Constraint { .. } => None,

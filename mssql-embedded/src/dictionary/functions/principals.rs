@@ -41,15 +41,13 @@ fn user_name(call: &Call<'_>) -> Option<String> {
 
 /// The login that an argument names, or the session's own.
 fn login<'c>(call: &Call<'c>, argument: usize) -> Option<&'c Login> {
-    let name = call
-        .text(argument)
-        .unwrap_or_else(|| call.source.login().to_owned());
+    let name = call.text(argument).unwrap_or_else(|| call.source.login());
     call.source.catalog().logins.get(&name.to_lowercase())
 }
 
 fn suser_name(call: &Call<'_>) -> Option<String> {
     if !call.has(0) {
-        return Some(call.source.login().to_owned());
+        return Some(call.source.login());
     }
     let id = call.int(0)?;
     let mut logins = call.source.catalog().logins.values();
@@ -58,7 +56,7 @@ fn suser_name(call: &Call<'_>) -> Option<String> {
 
 fn suser_sname(call: &Call<'_>) -> Option<String> {
     if !call.has(0) {
-        return Some(call.source.login().to_owned());
+        return Some(call.source.login());
     }
     let wanted = call.bytes(0)?;
     let mut logins = call.source.catalog().logins.values();
@@ -84,11 +82,15 @@ fn is_role_member(call: &Call<'_>) -> Option<bool> {
 }
 
 fn is_srv_role_member(call: &Call<'_>) -> Option<bool> {
-    let login = login(call, 1)?;
+    // Who acts as a user of a database has no role of the server, whatever the login behind the user has.
+    let sysadmin = match call.has(1) {
+        true => login(call, 1)?.sysadmin,
+        false => call.source.sysadmin(),
+    };
     match call.text(0)?.to_ascii_lowercase().as_str() {
         "public" => Some(true),
         "sysadmin" | "serveradmin" | "securityadmin" | "processadmin" | "setupadmin"
-        | "bulkadmin" | "diskadmin" | "dbcreator" => Some(login.sysadmin),
+        | "bulkadmin" | "diskadmin" | "dbcreator" => Some(sysadmin),
         _ => None,
     }
 }

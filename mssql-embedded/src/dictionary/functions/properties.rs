@@ -1,29 +1,32 @@
 //! The property functions of objects, columns, indexes, the server, the session and collations. What is no property
-//! gives NULL, as SQL Server has it.
+//! gives NULL, as SQL Server has it; what is one and not known here is refused.
 
+use crate::ast::Switch;
 use crate::catalog::{ConstraintType, Object};
 use crate::dictionary::metadata::metadata;
 use crate::dictionary::{Call, SERVER_NAME};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::value::Collation;
 
 metadata! {
-    "OBJECTPROPERTY"(Int, Name) -> Int => object_property,
-    "OBJECTPROPERTYEX"(Int, Name) -> Int => object_property,
-    "COLUMNPROPERTY"(Int, Name, Name) -> Int => column_property,
-    "INDEXPROPERTY"(Int, Name, Name) -> Int => index_property,
-    "SERVERPROPERTY"(Name) -> Long => server_property,
+    "OBJECTPROPERTY"(Int, Name) -> Int ? object_property,
+    "OBJECTPROPERTYEX"(Int, Name) -> Int ? object_property,
+    "COLUMNPROPERTY"(Int, Name, Name) -> Int ? column_property,
+    "INDEXPROPERTY"(Int, Name, Name) -> Int ? index_property,
+    "SERVERPROPERTY"(Name) -> Long ? server_property,
     "SESSIONPROPERTY"(Name) -> Flag => session_property,
     "COLLATIONPROPERTY"(Name, Name) -> Int ? collation_property,
 }
 
-fn object_property(call: &Call<'_>) -> Option<i32> {
-    let object = call.object(0)?;
+fn object_property(call: &Call<'_>) -> SqlResult<Option<i32>> {
+    let (Some(object), Some(property)) = (call.object(0), call.text(1)) else {
+        return Ok(None);
+    };
     let table = call.table(0);
     let is = |wanted: ConstraintType| matches!(object, Object::Constraint { kind, .. } if *kind == wanted);
-    let yes = match call.text(1)?.to_ascii_lowercase().as_str() {
-        "ownerid" => return Some(call.database.schema_owner(object.schema_id())),
-        "schemaid" => return Some(object.schema_id()),
+    let yes = match property.to_ascii_lowercase().as_str() {
+        "ownerid" => return Ok(Some(call.database.schema_owner(object.schema_id()))),
+        "schemaid" => return Ok(Some(object.schema_id())),
         "istable" | "isusertable" => matches!(object, Object::Table(_)),
         "isprocedure" => matches!(object, Object::Procedure(_)),
         "isview" => matches!(object, Object::View(_)),
@@ -41,52 +44,65 @@ fn object_property(call: &Call<'_>) -> Option<i32> {
         "tablehasclustindex" => table.is_some_and(|t| t.indexes.iter().any(|i| i.clustered)),
         "execisquotedidenton" => match object {
             Object::Procedure(p) => p.quoted_identifier,
-            Object::Table(_) | Object::View(_) | Object::Constraint { .. } => return None,
+            Object::View(_) => true,
+            Object::Table(_) | Object::Constraint { .. } => return Ok(None),
         },
+        // ANSI_NULLS OFF is refused.
         "execisansinullson" => match object {
-            Object::Procedure(p) => p.ansi_nulls,
-            Object::Table(_) | Object::View(_) | Object::Constraint { .. } => return None,
+            Object::Procedure(_) | Object::View(_) => true,
+            Object::Table(_) | Object::Constraint { .. } => return Ok(None),
         },
-        _ => return None,
+        _ => return call.no_property(&property),
     };
-    Some(i32::from(yes))
+    Ok(Some(i32::from(yes)))
 }
 
-fn column_property(call: &Call<'_>) -> Option<i32> {
-    let name = call.database.fold(&call.text(1)?);
-    let columns = &call.table(0)?.columns;
-    let column = columns
-        .iter()
-        .find(|c| call.database.fold(&c.name) == name)?;
-    Some(match call.text(2)?.to_ascii_lowercase().as_str() {
+fn column_property(call: &Call<'_>) -> SqlResult<Option<i32>> {
+    let (Some(table), Some(name), Some(property)) = (call.table(0), call.text(1), call.text(2))
+    else {
+        return Ok(None);
+    };
+    let name = call.database.fold(&name);
+    let mut columns = table.columns.iter();
+    let Some(column) = columns.find(|c| call.database.fold(&c.name) == name) else {
+        return Ok(None);
+    };
+    Ok(Some(match property.to_ascii_lowercase().as_str() {
         "allowsnull" => i32::from(column.nullable),
         "isidentity" => i32::from(column.identity.is_some()),
         "iscomputed" => i32::from(column.computed.is_some()),
         "columnid" => column.id,
         "precision" => i32::from(column.ty.precision()),
         "scale" => i32::from(column.ty.scale()),
-        _ => return None,
-    })
+        _ => return call.no_property(&property),
+    }))
 }
 
-fn index_property(call: &Call<'_>) -> Option<i32> {
-    let name = call.database.fold(&call.text(1)?);
-    let indexes = &call.table(0)?.indexes;
-    let index = indexes
-        .iter()
-        .find(|i| call.database.fold(&i.name) == name)?;
-    Some(match call.text(2)?.to_ascii_lowercase().as_str() {
+fn index_property(call: &Call<'_>) -> SqlResult<Option<i32>> {
+    let (Some(table), Some(name), Some(property)) = (call.table(0), call.text(1), call.text(2))
+    else {
+        return Ok(None);
+    };
+    let name = call.database.fold(&name);
+    let mut indexes = table.indexes.iter();
+    let Some(index) = indexes.find(|i| call.database.fold(&i.name) == name) else {
+        return Ok(None);
+    };
+    Ok(Some(match property.to_ascii_lowercase().as_str() {
         "isclustered" => i32::from(index.clustered),
         "isunique" => i32::from(index.unique),
         "indexid" => index.index_id,
         "ispagelockdisallowed" => i32::from(!index.allow_page_locks),
         "isrowlockdisallowed" => 0,
-        _ => return None,
-    })
+        _ => return call.no_property(&property),
+    }))
 }
 
-fn server_property(call: &Call<'_>) -> Option<&'static str> {
-    Some(match call.text(0)?.to_ascii_lowercase().as_str() {
+fn server_property(call: &Call<'_>) -> SqlResult<Option<&'static str>> {
+    let Some(property) = call.text(0) else {
+        return Ok(None);
+    };
+    Ok(Some(match property.to_ascii_lowercase().as_str() {
         "productversion" => "15.0.2000.5",
         "productmajorversion" => "15",
         "productminorversion" => "0",
@@ -96,15 +112,18 @@ fn server_property(call: &Call<'_>) -> Option<&'static str> {
         "servername" | "machinename" => SERVER_NAME,
         "collation" => {
             let master = call.source.catalog().databases.get("master");
-            master.map_or("", |d| d.collation.name())
+            return Ok(master.map(|d| d.collation.name()));
         }
         "isintegratedsecurityonly" | "isclustered" | "ishadrenabled" | "issingleuser" => "0",
-        _ => return None,
-    })
+        // The default instance has no name, and licences are not counted by SQL Server either.
+        "instancename" | "numlicenses" => return Ok(None),
+        _ => return call.no_property(&property),
+    }))
 }
 
 fn session_property(call: &Call<'_>) -> Option<bool> {
-    call.source.set_option(&call.text(0)?.to_ascii_uppercase())
+    let switch = Switch::by_name(&call.text(0)?.to_ascii_uppercase())?;
+    call.source.set_option(switch)
 }
 
 fn collation_property(call: &Call<'_>) -> SqlResult<Option<i32>> {
@@ -120,8 +139,6 @@ fn collation_property(call: &Call<'_>) -> SqlResult<Option<i32>> {
             Ok(Some(if utf8 { 65001 } else { 1252 }))
         }
         "lcid" => Ok(Some(1033)),
-        _ => Err(SqlError::unsupported(format!(
-            "COLLATIONPROPERTY with {property}"
-        ))),
+        _ => call.no_property(&property),
     }
 }

@@ -12,17 +12,23 @@ fn keys(source: &dyn Source) -> impl Iterator<Item = (&Arc<TableDef>, &ForeignKe
 }
 
 view! {
-    /// FOREIGN KEY constraints.
     FOREIGN_KEYS: "sys.foreign_keys";
     each (t, key) in |s| keys(s);
     "name": Name = &key.name,
     "object_id": Int = key.id,
+    "principal_id": Int = None::<i32>,
     "schema_id": Int = t.schema_id,
     "parent_object_id": Int = t.id,
     "type": Char2 = ConstraintType::ForeignKey.code(),
     "type_desc": Text60 = ConstraintType::ForeignKey.description(),
+    "create_date": DateTime = t.created_ms,
+    "modify_date": DateTime = t.modified_ms,
+    "is_ms_shipped": Bit = false,
+    "is_published": Bit = false,
+    "is_schema_published": Bit = false,
     "referenced_object_id": Int = key.table,
     "is_disabled": Bit = false,
+    "is_not_for_replication": Bit = false,
     "is_not_trusted": Bit = false,
     "delete_referential_action": TinyInt = u8::from(key.cascade_delete),
     "delete_referential_action_desc": Text60 = if key.cascade_delete { "CASCADE" } else { "NO_ACTION" },

@@ -34,14 +34,20 @@ view! {
     "type": TinyInt = i.map_or(0, |i| if i.clustered { 1 } else { 2 }),
     "type_desc": Text60 = i.map_or("HEAP", |i| if i.clustered { "CLUSTERED" } else { "NONCLUSTERED" }),
     "is_unique": Bit = i.is_some_and(|i| i.unique),
+    "data_space_id": Int = 1,
     "ignore_dup_key": Bit = i.is_some_and(|i| i.ignore_dup_key),
     "is_primary_key": Bit = i.is_some_and(|i| is_constraint(i, true)),
     "is_unique_constraint": Bit = i.is_some_and(|i| is_constraint(i, false)),
     "is_disabled": Bit = false,
+    "is_hypothetical": Bit = false,
+    "is_ignored_in_optimization": Bit = false,
     "allow_row_locks": Bit = true,
     "allow_page_locks": Bit = i.is_none_or(|i| i.allow_page_locks),
     "has_filter": Bit = i.is_some_and(|i| i.filter.is_some()),
     "filter_definition": Max = i.and_then(|i| i.filter.as_ref()).map(|(_, text)| text),
+    "compression_delay": Int = None::<i32>,
+    "suppress_dup_key_messages": Bit = false,
+    "auto_created": Bit = false,
 }
 
 /// A column of an index: its place among all of them, its position in the table, and how it is used.
@@ -75,6 +81,7 @@ view! {
     "index_column_id": Int = ordinal(part.place),
     "column_id": Int = t.columns[part.column].id,
     "key_ordinal": TinyInt = if part.included { 0 } else { key_ordinal(part.place) },
+    "partition_ordinal": TinyInt = 0,
     "is_descending_key": Bit = part.descending,
     "is_included_column": Bit = part.included,
 }
@@ -84,18 +91,24 @@ fn key_ordinal(place: usize) -> u8 {
     u8::try_from(place).map_or(u8::MAX, |n| n.saturating_add(1))
 }
 
+/// partition_id and hobt_id of a heap or index.
+pub(super) fn partition_id(table: i32, index: i32) -> i64 {
+    (i64::from(table) << 16) | i64::from(index)
+}
+
 /// A view with a row per heap and index, each of which has one partition.
 macro_rules! partition_view {
-    ($(#[$doc:meta])* $id:ident: $name:literal, $rows:literal) => {
+    ($(#[$doc:meta])* $id:ident: $name:literal, [$($hobt:literal)?], $rows:literal) => {
         view! {
             $(#[$doc])*
             $id: $name;
             each (t, index, rows) in |s| places(s)
                 .map(|(t, i)| (t, i.map_or(0, |i| i.index_id), s.store().row_count(t.id)));
-            "partition_id": BigInt = (i64::from(t.id) << 16) | i64::from(index),
+            "partition_id": BigInt = partition_id(t.id, index),
             "object_id": Int = t.id,
             "index_id": Int = index,
             "partition_number": Int = 1,
+            $($hobt: BigInt = partition_id(t.id, index),)?
             $rows: BigInt = rows.cast_signed(),
         }
     };
@@ -103,10 +116,10 @@ macro_rules! partition_view {
 
 partition_view! {
     /// Partitions with their rows.
-    PARTITIONS: "sys.partitions", "rows"
+    PARTITIONS: "sys.partitions", ["hobt_id"], "rows"
 }
 
 partition_view! {
     /// Partitions with their rows, as the management view names them.
-    PARTITION_STATS: "sys.dm_db_partition_stats", "row_count"
+    PARTITION_STATS: "sys.dm_db_partition_stats", [], "row_count"
 }

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Database, Object};
 use crate::dictionary::Source;
-use crate::dictionary::source::{objects, ordinal, tables};
+use crate::dictionary::source::{objects, ordinal, reads, tables};
 use crate::dictionary::view::view;
 use crate::value::{DataType, Length};
 
@@ -29,10 +29,12 @@ view! {
     "CATALOG_NAME": Name = &d.name,
     "SCHEMA_NAME": Name = &schema.name,
     "SCHEMA_OWNER": Name = owner(d, schema.id),
+    "DEFAULT_CHARACTER_SET_CATALOG": Name = None::<&str>,
+    "DEFAULT_CHARACTER_SET_SCHEMA": Name = None::<&str>,
+    "DEFAULT_CHARACTER_SET_NAME": Name = "iso_1",
 }
 
 view! {
-    /// Tables and views.
     TABLES: "information_schema.tables";
     each (database, schema, o, kind) in |s| objects(s).filter_map(|o| {
         let kind = match o {
@@ -51,24 +53,39 @@ view! {
 view! {
     /// The columns of tables.
     COLUMNS: "information_schema.columns";
-    each (database, t, i, c) in |s| tables(s).flat_map(|t| {
-        let columns = t.columns.iter().enumerate();
-        columns.map(move |(i, c)| (database_name(s), t, i, c))
+    each (database, t, i, c, read) in |s| tables(s).flat_map(|t| {
+        let (columns, read) = (t.columns.iter().enumerate(), reads(s, t.id));
+        columns.map(move |(i, c)| (database_name(s), t, i, c, read))
     });
     "TABLE_CATALOG": Name = database,
     "TABLE_SCHEMA": Name = &t.schema,
     "TABLE_NAME": Name = &t.name,
     "COLUMN_NAME": Name = &c.name,
     "ORDINAL_POSITION": Int = ordinal(i),
-    "COLUMN_DEFAULT": Max = c.default.as_ref().map(|d| &d.text),
+    "COLUMN_DEFAULT": Max = c.default.as_ref().filter(|_| read).map(|d| &d.text),
     "IS_NULLABLE": Text60 = if c.nullable { "YES" } else { "NO" },
     "DATA_TYPE": Name = c.ty.name(),
     "CHARACTER_MAXIMUM_LENGTH": Int = lengths(&c.ty).map(|(characters, _)| characters),
     "CHARACTER_OCTET_LENGTH": Int = lengths(&c.ty).map(|(_, bytes)| bytes),
     "NUMERIC_PRECISION": TinyInt = c.ty.is_numeric().then(|| c.ty.precision()),
+    "NUMERIC_PRECISION_RADIX": SmallInt = radix(&c.ty),
     "NUMERIC_SCALE": Int = c.ty.is_numeric().then(|| i32::from(c.ty.scale())),
     "DATETIME_PRECISION": SmallInt = c.ty.is_datetime().then(|| i16::from(c.ty.scale())),
+    "CHARACTER_SET_CATALOG": Name = None::<&str>,
+    "CHARACTER_SET_SCHEMA": Name = None::<&str>,
+    "CHARACTER_SET_NAME": Name = c.ty.is_string().then(|| if c.ty.is_unicode() { "UNICODE" } else { "iso_1" }),
+    "COLLATION_CATALOG": Name = None::<&str>,
+    "COLLATION_SCHEMA": Name = None::<&str>,
     "COLLATION_NAME": Name = c.ty.collation().map(|x| x.name()),
+    "DOMAIN_CATALOG": Name = None::<&str>,
+    "DOMAIN_SCHEMA": Name = None::<&str>,
+    "DOMAIN_NAME": Name = None::<&str>,
+}
+
+/// The base in which precision and scale count: 2 for binary floating point.
+fn radix(ty: &DataType) -> Option<i16> {
+    let binary = matches!(ty, DataType::Real | DataType::Float);
+    (ty.is_numeric() && *ty != DataType::Bit).then_some(if binary { 2 } else { 10 })
 }
 
 /// The most characters and bytes of a type; -1 is MAX.
@@ -85,8 +102,8 @@ fn lengths(ty: &DataType) -> Option<(i32, i32)> {
 view! {
     /// Procedures, with the first 4,000 characters of their texts.
     ROUTINES: "information_schema.routines";
-    each (database, p) in |s| objects(s).filter_map(|o| match o {
-        Object::Procedure(p) => Some((database_name(s), p)),
+    each (database, p, read) in |s| objects(s).filter_map(|o| match o {
+        Object::Procedure(p) => Some((database_name(s), p, reads(s, p.id))),
         Object::Table(_) | Object::View(_) | Object::Constraint { .. } => None,
     });
     "SPECIFIC_SCHEMA": Name = &p.schema,
@@ -95,7 +112,7 @@ view! {
     "ROUTINE_SCHEMA": Name = &p.schema,
     "ROUTINE_NAME": Name = &p.name,
     "ROUTINE_TYPE": Text60 = "PROCEDURE",
-    "ROUTINE_DEFINITION": Max = p.text.chars().take(4000).collect::<String>(),
+    "ROUTINE_DEFINITION": Max = read.then(|| p.text.chars().take(4000).collect::<String>()),
     "CREATED": DateTime = p.created_ms,
     "LAST_ALTERED": DateTime = p.modified_ms,
 }
@@ -114,23 +131,28 @@ view! {
     "CONSTRAINT_CATALOG": Name = database,
     "CONSTRAINT_SCHEMA": Name = &t.schema,
     "CONSTRAINT_NAME": Name = name,
+    "TABLE_CATALOG": Name = database,
     "TABLE_SCHEMA": Name = &t.schema,
     "TABLE_NAME": Name = &t.name,
     "CONSTRAINT_TYPE": Text60 = kind,
+    "IS_DEFERRABLE": Text30 = "NO",
+    "INITIALLY_DEFERRED": Text30 = "NO",
 }
 
 view! {
     /// The columns of PRIMARY KEY and UNIQUE constraints.
     KEY_COLUMN_USAGE: "information_schema.key_column_usage";
-    each (t, i, n, column) in |s| tables(s)
+    each (database, t, i, n, column) in |s| tables(s)
         .flat_map(|t| t.indexes.iter().map(move |i| (t, i)))
         .filter(|(_, i)| i.constraint.is_some())
         .flat_map(|(t, i)| {
             let keys = i.keys.iter().enumerate();
-            keys.map(move |(n, (column, _))| (t, i, n, &t.columns[*column]))
+            keys.map(move |(n, (column, _))| (database_name(s), t, i, n, &t.columns[*column]))
         });
+    "CONSTRAINT_CATALOG": Name = database,
     "CONSTRAINT_SCHEMA": Name = &t.schema,
     "CONSTRAINT_NAME": Name = &i.name,
+    "TABLE_CATALOG": Name = database,
     "TABLE_SCHEMA": Name = &t.schema,
     "TABLE_NAME": Name = &t.name,
     "COLUMN_NAME": Name = &column.name,

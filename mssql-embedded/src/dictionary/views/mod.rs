@@ -16,7 +16,9 @@ mod types;
 
 use super::View;
 
-/// Every system view.
+/// The views that need VIEW SERVER STATE, which only sysadmins have.
+pub static OF_THE_SERVER: &[&str] = &["sys.dm_tran_locks"];
+
 pub static ALL: &[&View] = &[
     &databases::DATABASES,
     &databases::SCHEMAS,

@@ -1,14 +1,13 @@
 //! sys.sql_modules and sys.parameters.
 
 use crate::catalog::Object;
-use crate::dictionary::source::{objects, ordinal};
+use crate::dictionary::source::{objects, ordinal, reads};
 use crate::dictionary::view::view;
 
 /// What sys.sql_modules shows of a procedure or view.
 struct Module<'m> {
     id: i32,
     text: &'m str,
-    ansi_nulls: bool,
     quoted_identifier: bool,
 }
 
@@ -17,13 +16,11 @@ fn module(object: &Object) -> Option<Module<'_>> {
         Object::Procedure(p) => Some(Module {
             id: p.id,
             text: &p.text,
-            ansi_nulls: p.ansi_nulls,
             quoted_identifier: p.quoted_identifier,
         }),
         Object::View(v) => Some(Module {
             id: v.id,
             text: &v.text,
-            ansi_nulls: true,
             quoted_identifier: true,
         }),
         Object::Table(_) | Object::Constraint { .. } => None,
@@ -33,14 +30,22 @@ fn module(object: &Object) -> Option<Module<'_>> {
 view! {
     /// The texts of procedures and views.
     SQL_MODULES: "sys.sql_modules";
-    each m in |s| objects(s).filter_map(module);
+    each (m, text) in |s| objects(s).filter_map(module).map(|m| {
+        let text = reads(s, m.id).then_some(m.text);
+        (m, text)
+    });
     "object_id": Int = m.id,
-    "definition": Max = m.text,
-    "uses_ansi_nulls": Bit = m.ansi_nulls,
+    "definition": Max = text,
+    "uses_ansi_nulls": Bit = true,
     "uses_quoted_identifier": Bit = m.quoted_identifier,
     "is_schema_bound": Bit = false,
+    "uses_database_collation": Bit = false,
     "is_recompiled": Bit = false,
+    "null_on_null_input": Bit = false,
     "execute_as_principal_id": Int = None::<i32>,
+    "uses_native_compilation": Bit = false,
+    "inline_type": Bit = false,
+    "is_inlineable": Bit = false,
 }
 
 view! {
@@ -62,5 +67,15 @@ view! {
     "precision": TinyInt = param.ty.precision(),
     "scale": TinyInt = param.ty.scale(),
     "is_output": Bit = param.output,
+    "is_cursor_ref": Bit = false,
     "has_default_value": Bit = false,
+    "is_xml_document": Bit = false,
+    "xml_collection_id": Int = 0,
+    "is_readonly": Bit = false,
+    "is_nullable": Bit = true,
+    "encryption_type": Int = None::<i32>,
+    "encryption_type_desc": Text60 = None::<&str>,
+    "encryption_algorithm_name": Name = None::<&str>,
+    "column_encryption_key_id": Int = None::<i32>,
+    "column_encryption_key_database_name": Name = None::<&str>,
 }

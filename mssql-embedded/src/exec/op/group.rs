@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::SqlResult;
 use crate::func::Accumulator;
-use crate::memory::row_bytes;
+use crate::memory::{Charge, row_bytes};
 use crate::plan::{AggregateCall, Group};
 use crate::value::Value;
 use crate::value::compare::encode_key;
 
+use super::super::eval::Scope as _;
 use super::super::{Env, eval};
 use super::ordered::ordered;
 use super::sort::sort_key;
@@ -19,6 +20,8 @@ pub struct GroupBy<'p> {
     group: &'p Group,
     results: std::vec::IntoIter<Vec<Value>>,
     level: usize,
+    /// What they hold of the session's memory.
+    _charge: Charge,
 }
 
 struct Entry {
@@ -63,8 +66,9 @@ impl State {
             kept += self.accumulator.kept_bytes(&values);
             self.accumulator.add(&values)?;
         } else {
-            kept += row_bytes(&values);
-            self.ordered.push((sort_key(&call.order, env)?, values));
+            let key = sort_key(&call.order, env)?;
+            kept += key.len() + size_of::<(Vec<u8>, Vec<Value>)>() + row_bytes(&values);
+            self.ordered.push((key, values));
         }
         Ok(kept)
     }
@@ -92,8 +96,10 @@ impl<'p> GroupBy<'p> {
             }
             for set in 0..group.sets.len().max(1) {
                 let (bytes, keys) = key_of(group, set, &keys);
+                env.weigh(bytes.len())?;
                 let known = entries.len();
-                let held = bytes.len() + row_bytes(&keys);
+                let states = size_of::<State>() * group.aggregates.len();
+                let held = bytes.len() + row_bytes(&keys) + size_of::<Entry>() + states;
                 let at = *index.entry(bytes).or_insert_with(|| {
                     entries.push(new_entry(group, set, keys));
                     entries.len() - 1
@@ -136,6 +142,7 @@ impl<'p> GroupBy<'p> {
             group,
             results: results.into_iter(),
             level,
+            _charge: charge,
         })
     }
 }

@@ -9,8 +9,9 @@ use crate::plan::{Cond, HashJoin, LoopKind, Node};
 use crate::value::Value;
 use crate::value::compare::encode_key;
 
-use super::super::spool::open_side;
+use super::super::eval::Scope as _;
 use super::super::{Env, eval, test};
+use super::spooled::open_side;
 use super::{Operator, drain, open};
 
 /// Nested loops: the right side is opened anew for every row of the left.
@@ -25,7 +26,6 @@ pub struct Loop<'p> {
 }
 
 impl<'p> Loop<'p> {
-    /// A nested-loop join.
     pub fn new(
         kind: LoopKind,
         left: Box<dyn Operator + 'p>,
@@ -113,6 +113,7 @@ impl<'p> Hash<'p> {
                 }
                 encode_key(&v, ty, false, &mut key);
             }
+            env.weigh(key.len())?;
             let row = &env.rows[level][join.right_slots.clone()];
             charge.add(key.len() + row_bytes(row))?;
             let row = row.to_vec();
@@ -143,6 +144,7 @@ impl<'p> Hash<'p> {
             }
             encode_key(&v, ty, false, &mut key);
         }
+        env.weigh(key.len())?;
         Ok(Current {
             key,
             position: 0,

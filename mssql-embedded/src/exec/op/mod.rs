@@ -9,15 +9,17 @@ mod scan;
 mod set;
 mod sort;
 mod source;
+mod spooled;
 mod window;
 
 use crate::error::SqlResult;
 use crate::memory::{Charge, row_bytes};
 use crate::plan::Node;
+use crate::value::Value;
 
 use super::Env;
+use super::spool::Shared;
 
-/// A running operator.
 pub trait Operator {
     /// Moves to the next row: true when the buffer holds one.
     fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool>;
@@ -59,9 +61,8 @@ pub fn open<'p>(
         Node::StringSplit {
             text,
             separator,
-            ordinal,
             base,
-        } => Box::new(source::split(text, separator, *ordinal, *base, level, env)?),
+        } => Box::new(source::split(text, separator, *base, level, env)?),
         Node::Derived { query, base } => Box::new(set::Derived::open(query, *base, level, env)?),
         Node::Recursive {
             id,
@@ -69,7 +70,7 @@ pub fn open<'p>(
             recursive,
             base,
             max_recursion,
-        } => Box::new(set::recursive(
+        } => Box::new(set::Recursive::open(
             *id,
             anchor,
             recursive,
@@ -162,7 +163,7 @@ pub fn open<'p>(
 
 /// Rows that were computed ahead and are handed out one by one, into the slots from `base`.
 pub struct Rows {
-    rows: std::vec::IntoIter<Vec<crate::value::Value>>,
+    rows: std::vec::IntoIter<Vec<Value>>,
     base: usize,
     level: usize,
     /// What they hold of the session's memory.
@@ -171,7 +172,7 @@ pub struct Rows {
 
 impl Rows {
     /// Rows for the slots from `base` of `level`.
-    pub fn new(rows: Vec<Vec<crate::value::Value>>, base: usize, level: usize) -> Self {
+    pub fn new(rows: Vec<Vec<Value>>, base: usize, level: usize) -> Self {
         Self {
             rows: rows.into_iter(),
             base,
@@ -203,13 +204,45 @@ impl Operator for Rows {
     }
 }
 
+/// Hands out rows that others may be reading as well, into the slots from `base`.
+pub struct SharedRows {
+    rows: Shared,
+    next: usize,
+    base: usize,
+    level: usize,
+}
+
+impl SharedRows {
+    /// Rows for the slots from `base` of `level`.
+    pub fn new(rows: Shared, base: usize, level: usize) -> Self {
+        Self {
+            rows,
+            next: 0,
+            base,
+            level,
+        }
+    }
+}
+
+impl Operator for SharedRows {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        let Some(row) = self.rows.get(self.next) else {
+            return Ok(false);
+        };
+        env.tick()?;
+        self.next += 1;
+        env.rows[self.level][self.base..self.base + row.len()].clone_from_slice(row);
+        Ok(true)
+    }
+}
+
 /// Pulls everything from an operator and returns copies of the whole buffer, and what they hold of the
 /// session's memory.
 pub fn drain(
     input: &mut dyn Operator,
     level: usize,
     env: &mut Env<'_, '_>,
-) -> SqlResult<(Vec<Vec<crate::value::Value>>, Charge)> {
+) -> SqlResult<(Vec<Vec<Value>>, Charge)> {
     let mut rows = Vec::new();
     let mut charge = env.core.memory.charge();
     while input.next(env)? {

@@ -8,6 +8,7 @@ use crate::plan::{Cond, Scalar};
 use crate::value::DataType;
 use crate::value::compare::encode_key;
 
+use super::super::eval::Scope as _;
 use super::super::{Env, eval, test};
 use super::Operator;
 
@@ -96,6 +97,7 @@ impl Operator for Distinct<'_> {
             for (slot, ty) in self.keys {
                 encode_key(env.slot(self.level, *slot), ty, false, &mut key);
             }
+            env.weigh(key.len())?;
             let bytes = key.len() + std::mem::size_of::<Vec<u8>>();
             if self.seen.insert(key) {
                 let charge = self.charge.get_or_insert_with(|| env.core.memory.charge());

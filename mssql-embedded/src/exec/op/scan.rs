@@ -8,8 +8,10 @@ use crate::adversary::{Grain, Question};
 use crate::ast::IsolationLevel;
 use crate::catalog::{AccessPath, TableDef, server_fold};
 use crate::context::user_in;
-use crate::dictionary::{Elsewhere, View};
+use crate::dictionary::{Elsewhere, View, check_access};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Interrupt, never, stop_if};
+use crate::memory::KeptRows;
 use crate::plan::{Hints, LocalScan, Purpose, Scan, Seek, SeekEq};
 use crate::storage::{Bounds, Found, LocalCursor, seek_bounds};
 use crate::value::Value;
@@ -222,7 +224,6 @@ fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
     })
 }
 
-/// Whether rows are locked at all.
 fn takes_row_locks(lock: ReadLock) -> bool {
     match lock {
         ReadLock::None | ReadLock::Snapshot(_) => false,
@@ -280,7 +281,6 @@ pub struct LocalTableScan<'p> {
 }
 
 impl<'p> LocalTableScan<'p> {
-    /// Opens the cursor.
     pub fn open(scan: &'p LocalScan, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Self> {
         let cursor = match &scan.seek {
             None => Some((AccessPath::Heap, (Bound::Unbounded, Bound::Unbounded))),
@@ -333,13 +333,40 @@ pub fn system_view(
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let rows = match database {
-        None => (view.rows)(env),
+    check_access(view, env)?;
+    let elsewhere = match database {
+        None => None,
         Some(other) => {
             let key = server_fold(other);
             let user = user_in(&env.latch.catalog, &key, env.core, env.frame)?;
-            (view.rows)(&Elsewhere::new(env, &key, user))
+            Some((key, user))
         }
     };
-    Ok(Rows::new(rows, base, level))
+    let mut rows = KeptRows::new(&env.core.memory);
+    // The view reads the environment meanwhile, so the question is taken out of it. The latch stays: what the view
+    // walks over must not change under it.
+    let asking = std::mem::replace(&mut env.interrupted, nobody());
+    let mut take = |row| {
+        rows.push(row)?;
+        if rows.len().is_multiple_of(ROWS_PER_QUESTION) {
+            stop_if(asking())?;
+        }
+        Ok(())
+    };
+    let read = match elsewhere {
+        None => (view.rows)(env, &mut take),
+        Some((key, user)) => (view.rows)(&Elsewhere::new(env, &key, user), &mut take),
+    };
+    env.interrupted = asking;
+    read?;
+    let (rows, charge) = rows.into_parts();
+    Ok(Rows::new(rows, base, level).charged(charge))
+}
+
+/// After so many rows of a system view it is asked whether to go on.
+const ROWS_PER_QUESTION: usize = 1000;
+
+/// A question that nobody answers. A function takes no place, so none is lost with the box.
+fn nobody() -> &'static mut dyn FnMut() -> Option<Interrupt> {
+    Box::leak(Box::new(never))
 }

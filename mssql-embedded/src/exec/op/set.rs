@@ -1,17 +1,19 @@
 //! Queries inside queries: derived tables, UNION ALL, EXCEPT, INTERSECT, recursive CTEs.
 
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::ast::SetOp;
 use crate::error::{SqlError, SqlResult};
-use crate::memory::{KeptRows, row_bytes};
+use crate::memory::{Charge, KeptRows};
 use crate::plan::Query;
 use crate::value::compare::encode_key;
 use crate::value::{DataType, Value};
 
+use super::super::eval::Scope as _;
 use super::super::{Env, QueryRun, collect};
-use super::{Operator, Rows};
+use super::{Operator, Rows, Shared, SharedRows};
 
 /// A derived table: the outputs of a query, copied into slots.
 pub struct Derived<'p> {
@@ -22,7 +24,6 @@ pub struct Derived<'p> {
 }
 
 impl<'p> Derived<'p> {
-    /// Starts the query.
     pub fn open(
         query: &'p Query,
         base: usize,
@@ -117,13 +118,16 @@ pub fn set_operator(
     let mut others = HashSet::new();
     for row in collect(right, env)? {
         env.tick()?;
-        note(&mut others, row_key(&row, types))?;
+        let key = row_key(&row, types);
+        env.weigh(key.len())?;
+        note(&mut others, key)?;
     }
     let mut seen = HashSet::new();
     let mut rows = KeptRows::new(&env.core.memory);
     for row in collect(left, env)? {
         env.tick()?;
         let key = row_key(&row, types);
+        env.weigh(key.len())?;
         let wanted = match op {
             SetOp::Except => !others.contains(&key),
             SetOp::Intersect => others.contains(&key),
@@ -138,45 +142,81 @@ pub fn set_operator(
 }
 
 /// A recursive CTE: each step reads the rows of the one before, until one yields nothing.
-pub fn recursive(
-    id: usize,
-    anchor: &Query,
-    recursive: &[Query],
+pub struct Recursive {
+    steps: std::vec::IntoIter<Shared>,
+    current: SharedRows,
     base: usize,
-    max_recursion: u32,
     level: usize,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<Rows> {
-    let (mut all, mut charge) = collect(anchor, env)?.into_parts();
-    let mut step = Arc::new(all.clone());
-    let mut depth = 0;
-    while !step.is_empty() {
-        if max_recursion != 0 && depth >= max_recursion {
-            // The step beyond the limit fails only if it yields a row.
-            let next = run_step(id, recursive, &step, env)?;
-            if next.is_empty() {
-                break;
+    /// What the rows of all steps hold of the session's memory.
+    _charge: Charge,
+}
+
+/// What a step takes besides its rows.
+const BYTES_PER_STEP: usize = size_of::<Shared>() + size_of::<Vec<Vec<Value>>>();
+
+impl Recursive {
+    pub fn open(
+        id: usize,
+        anchor: &Query,
+        recursive: &[Query],
+        base: usize,
+        max_recursion: Option<NonZeroU32>,
+        level: usize,
+        env: &mut Env<'_, '_>,
+    ) -> SqlResult<Self> {
+        let (rows, mut charge) = collect(anchor, env)?.into_parts();
+        let mut step = Arc::new(rows);
+        let mut steps = Vec::new();
+        let mut depth = 0;
+        while !step.is_empty() {
+            if let Some(limit) = max_recursion
+                && depth >= limit.get()
+            {
+                // The step beyond the limit fails only if it yields a row.
+                let next = run_step(id, recursive, &step, env)?;
+                if next.is_empty() {
+                    steps.push(step);
+                    break;
+                }
+                return Err(SqlError::new(
+                    530,
+                    format!(
+                        "The statement terminated. The maximum recursion {limit} has been exhausted before statement completion."
+                    ),
+                ));
             }
-            return Err(SqlError::new(
-                530,
-                format!(
-                    "The statement terminated. The maximum recursion {max_recursion} has been exhausted before statement completion."
-                ),
-            ));
+            let (next, of_next) = run_step(id, recursive, &step, env)?.into_parts();
+            charge.take_over(of_next);
+            charge.add(BYTES_PER_STEP)?;
+            steps.push(std::mem::replace(&mut step, Arc::new(next)));
+            depth += 1;
         }
-        let (next, _step_charge) = run_step(id, recursive, &step, env)?.into_parts();
-        charge.add(next.iter().map(|row| row_bytes(row)).sum())?;
-        all.extend(next.iter().cloned());
-        step = Arc::new(next);
-        depth += 1;
+        Ok(Self {
+            steps: steps.into_iter(),
+            current: SharedRows::new(Shared::default(), base, level),
+            base,
+            level,
+            _charge: charge,
+        })
     }
-    Ok(Rows::new(all, base, level).charged(charge))
+}
+
+impl Operator for Recursive {
+    fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
+        while !self.current.next(env)? {
+            let Some(step) = self.steps.next() else {
+                return Ok(false);
+            };
+            self.current = SharedRows::new(step, self.base, self.level);
+        }
+        Ok(true)
+    }
 }
 
 fn run_step(
     id: usize,
     recursive: &[Query],
-    step: &Arc<Vec<Vec<Value>>>,
+    step: &Shared,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<KeptRows> {
     env.working.push((id, Arc::clone(step)));
@@ -196,7 +236,12 @@ fn run_step(
 }
 
 /// The rows of the previous step.
-pub fn working(id: usize, base: usize, level: usize, env: &mut Env<'_, '_>) -> SqlResult<Rows> {
+pub fn working(
+    id: usize,
+    base: usize,
+    level: usize,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<SharedRows> {
     let rows = env
         .working
         .iter()
@@ -204,5 +249,5 @@ pub fn working(id: usize, base: usize, level: usize, env: &mut Env<'_, '_>) -> S
         .find(|(i, _)| *i == id)
         .map(|(_, rows)| Arc::clone(rows));
     let rows = rows.ok_or_else(|| SqlError::internal("a recursive reference outside its CTE"))?;
-    Ok(Rows::new(rows.as_ref().clone(), base, level))
+    Ok(SharedRows::new(rows, base, level))
 }

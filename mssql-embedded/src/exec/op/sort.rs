@@ -8,6 +8,7 @@ use crate::plan::{Scalar, SortKey};
 use crate::value::Value;
 use crate::value::compare::encode_key;
 
+use super::super::eval::Scope as _;
 use super::super::{Env, eval};
 use super::ordered::ordered;
 use super::{Operator, Rows};
@@ -39,10 +40,10 @@ pub fn sort_key(keys: &[SortKey], env: &mut Env<'_, '_>) -> SqlResult<Vec<u8>> {
         let value = eval(&key.expr, env)?;
         encode_key(&value, &key.ty, key.descending, &mut bytes);
     }
+    env.weigh(bytes.len())?;
     Ok(bytes)
 }
 
-/// TOP.
 pub fn top<'p>(
     mut input: Box<dyn Operator + 'p>,
     count: &'p Scalar,
@@ -148,7 +149,6 @@ impl Operator for Top<'_> {
     }
 }
 
-/// OFFSET … FETCH.
 pub struct Offset<'p> {
     input: Box<dyn Operator + 'p>,
     skip: u64,

@@ -31,7 +31,6 @@ impl Operator for Once {
     }
 }
 
-/// `VALUES (…), (…)`.
 pub struct Values<'p> {
     rows: &'p [Vec<Scalar>],
     next: usize,
@@ -42,7 +41,6 @@ pub struct Values<'p> {
 }
 
 impl<'p> Values<'p> {
-    /// Rows of expressions.
     pub fn new(rows: &'p [Vec<Scalar>], base: usize, level: usize, env: &Env<'_, '_>) -> Self {
         let order = env.core.choices.as_ref().map(|choices| {
             let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -150,11 +148,9 @@ fn json_table(fields: &[JsonField]) -> SqlResult<JsonTable> {
     Ok(JsonTable::new(columns))
 }
 
-/// STRING_SPLIT.
 pub fn split(
     text: &Scalar,
     separator: &Scalar,
-    ordinal: bool,
     base: usize,
     level: usize,
     env: &mut Env<'_, '_>,
@@ -169,11 +165,7 @@ pub fn split(
     let steps = Steps::new(&mut ask);
     let collation = Collation::SqlLatin1CiAs;
     string_split(&text, &separator, collation, steps, |part| {
-        let mut row = vec![Value::Str(part.into())];
-        if ordinal {
-            row.push(Value::Int(made.rows.len() as i64 + 1));
-        }
-        made.keep(row)
+        made.keep(vec![Value::Str(part.into())])
     })?;
     Ok(made.finish(base, level, env))
 }

@@ -4,10 +4,12 @@
 use crate::ast::{Frame, FrameBound};
 use crate::error::{SqlError, SqlResult};
 use crate::func::{Accumulator, Aggregate};
+use crate::memory::{Charge, row_bytes, share_bytes};
 use crate::plan::{WindowFunction, WindowKind};
 use crate::value::Value;
 use crate::value::compare::encode_key;
 
+use super::super::eval::Scope as _;
 use super::super::{Env, eval};
 use super::ordered::ordered;
 use super::sort::sort_key;
@@ -21,27 +23,34 @@ struct Placed {
     row: Vec<Value>,
 }
 
-/// Computes the functions.
+/// What a function needs for each row until it is computed, besides what it is computed from: the place, the range of
+/// peers and the result.
+const BYTES_PER_ROW: usize = size_of::<Placed>() + size_of::<(usize, usize)>() + size_of::<Value>();
+
 pub fn open_window(
     mut input: Box<dyn Operator + '_>,
     functions: &[WindowFunction],
     level: usize,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Rows> {
-    let (mut rows, charge) = drain(&mut *input, level, env)?;
+    let (mut rows, mut charge) = drain(&mut *input, level, env)?;
     for function in functions {
-        rows = compute(rows, function, level, env)?;
+        rows = compute(rows, function, level, &mut charge, env)?;
     }
     Ok(Rows::new(rows, 0, level).charged(charge))
 }
 
+/// Computes one function; what its results hold is noted in `charge`.
 fn compute(
     rows: Vec<Vec<Value>>,
     function: &WindowFunction,
     level: usize,
+    charge: &mut Charge,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Vec<Vec<Value>>> {
+    let mut used = env.core.memory.charge();
     let mut placed = Vec::with_capacity(rows.len());
+    let buffer = std::mem::take(&mut env.rows[level]);
     for row in rows {
         env.tick()?;
         env.rows[level] = row;
@@ -50,28 +59,34 @@ fn compute(
             let value = eval(expr, env)?;
             encode_key(&value, ty, false, &mut partition);
         }
+        env.weigh(partition.len())?;
         let order = sort_key(&function.order, env)?;
         let mut args = Vec::with_capacity(function.args.len());
         for arg in &function.args {
             args.push(eval(arg, env)?);
         }
+        used.add(BYTES_PER_ROW + partition.len() + order.len() + row_bytes(&args))?;
         placed.push(Placed {
             partition,
             order,
             args,
-            row: env.rows[level].clone(),
+            row: std::mem::take(&mut env.rows[level]),
         });
     }
+    env.rows[level] = buffer;
     let place = |a: &Placed, b: &Placed| (&a.partition, &a.order).cmp(&(&b.partition, &b.order));
     let mut placed = ordered(placed, place, &mut || env.tick())?;
     let mut start = 0;
     while start < placed.len() {
         let mut end = start + 1;
         while end < placed.len() && placed[end].partition == placed[start].partition {
+            env.tick()?;
             end += 1;
         }
         let values = partition_values(&placed[start..end], function, env)?;
         for (p, value) in placed[start..end].iter_mut().zip(values) {
+            env.tick()?;
+            charge.add(share_bytes(&value))?;
             p.row[function.slot] = value;
         }
         start = end;
@@ -83,6 +98,7 @@ fn compute(
 fn peers(rows: &[Placed], env: &mut Env<'_, '_>) -> SqlResult<Vec<(usize, usize)>> {
     let mut ranges = Vec::with_capacity(rows.len());
     while ranges.len() < rows.len() {
+        env.tick()?;
         let start = ranges.len();
         let mut end = start + 1;
         while end < rows.len() && rows[end].order == rows[start].order {
@@ -101,111 +117,119 @@ fn partition_values(
 ) -> SqlResult<Vec<Value>> {
     let n = rows.len();
     let peers = peers(rows, env)?;
+    let ordered = !function.order.is_empty();
+    let frame = |i| frame_of(&peers, i, function.frame.as_ref(), ordered);
     match &function.kind {
-        WindowKind::RowNumber => Ok((1..=n as i64).map(Value::Int).collect()),
-        WindowKind::Rank => Ok(peers
-            .iter()
-            .map(|(start, _)| Value::Int(*start as i64 + 1))
-            .collect()),
+        WindowKind::RowNumber => each_row(n, env, |i| Ok(Value::Int(i as i64 + 1))),
+        WindowKind::Rank => each_row(n, env, |i| Ok(Value::Int(peers[i].0 as i64 + 1))),
         WindowKind::DenseRank => {
             let mut rank = 0;
-            let mut values = Vec::with_capacity(n);
-            for (i, (start, _)) in peers.iter().enumerate() {
-                rank += i64::from(*start == i);
-                values.push(Value::Int(rank));
-            }
-            Ok(values)
-        }
-        WindowKind::PercentRank => Ok(peers
-            .iter()
-            .map(|(start, _)| {
-                let below = *start as f64;
-                Value::Float(if n > 1 { below / (n as f64 - 1.0) } else { 0.0 })
+            each_row(n, env, |i| {
+                rank += i64::from(peers[i].0 == i);
+                Ok(Value::Int(rank))
             })
-            .collect()),
-        WindowKind::CumeDist => Ok(peers
-            .iter()
-            .map(|(_, end)| Value::Float(*end as f64 / n as f64))
-            .collect()),
-        WindowKind::Ntile => ntile(rows),
-        WindowKind::Lag => offset_values(rows, -1),
-        WindowKind::Lead => offset_values(rows, 1),
-        WindowKind::FirstValue => Ok(frames(&peers, function)
-            .map(|(start, end)| match rows.get(start) {
+        }
+        WindowKind::PercentRank => each_row(n, env, |i| {
+            let below = peers[i].0 as f64;
+            let share = if n > 1 { below / (n as f64 - 1.0) } else { 0.0 };
+            Ok(Value::Float(share))
+        }),
+        WindowKind::CumeDist => {
+            each_row(n, env, |i| Ok(Value::Float(peers[i].1 as f64 / n as f64)))
+        }
+        WindowKind::Ntile => ntile(rows, env),
+        WindowKind::Lag => each_row(n, env, |i| {
+            let other = i.checked_sub(distance(&rows[i])?);
+            Ok(value_at(rows, other, &rows[i]))
+        }),
+        WindowKind::Lead => each_row(n, env, |i| {
+            let other = i.checked_add(distance(&rows[i])?);
+            Ok(value_at(rows, other, &rows[i]))
+        }),
+        WindowKind::FirstValue => each_row(n, env, |i| {
+            let (start, end) = frame(i);
+            Ok(match rows.get(start) {
                 Some(first) if start < end => first.args[0].clone(),
                 Some(_) | None => Value::Null,
             })
-            .collect()),
-        WindowKind::LastValue => Ok(frames(&peers, function)
-            .map(|(start, end)| {
-                if start < end {
-                    rows[end - 1].args[0].clone()
-                } else {
-                    Value::Null
-                }
+        }),
+        WindowKind::LastValue => each_row(n, env, |i| {
+            let (start, end) = frame(i);
+            Ok(if start < end {
+                rows[end - 1].args[0].clone()
+            } else {
+                Value::Null
             })
-            .collect()),
+        }),
         WindowKind::Aggregate(aggregate) => {
-            aggregate_values(rows, frames(&peers, function), function, *aggregate, env)
+            aggregate_values(rows, frame, function, *aggregate, env)
         }
     }
 }
 
-fn ntile(rows: &[Placed]) -> SqlResult<Vec<Value>> {
-    let n = rows.len() as i64;
-    let Some(Value::Int(tiles)) = rows.first().and_then(|r| r.args.first()).cloned() else {
-        return Err(SqlError::new(
-            4111,
-            "The function 'NTILE' takes a positive integer.",
-        ));
+/// The values of `n` rows one after the other, each by its position.
+fn each_row(
+    n: usize,
+    env: &mut Env<'_, '_>,
+    mut value: impl FnMut(usize) -> SqlResult<Value>,
+) -> SqlResult<Vec<Value>> {
+    let mut values = Vec::with_capacity(n);
+    for i in 0..n {
+        env.tick()?;
+        values.push(value(i)?);
+    }
+    Ok(values)
+}
+
+fn ntile(rows: &[Placed], env: &mut Env<'_, '_>) -> SqlResult<Vec<Value>> {
+    let tiles = match rows.first().and_then(|r| r.args.first()) {
+        Some(Value::Int(tiles)) if *tiles > 0 => *tiles,
+        _ => {
+            return Err(SqlError::new(
+                4111,
+                "The function 'NTILE' takes a positive integer.",
+            ));
+        }
     };
-    if tiles <= 0 {
-        return Err(SqlError::new(
-            4111,
-            "The function 'NTILE' takes a positive integer.",
-        ));
-    }
+    let n = rows.len() as i64;
     let (size, extra) = (n / tiles, n % tiles);
-    let mut values = Vec::with_capacity(rows.len());
-    for tile in 0..tiles.min(n) {
-        let count = size + i64::from(tile < extra);
-        values.extend(std::iter::repeat_n(Value::Int(tile + 1), count as usize));
-    }
-    Ok(values)
-}
-
-fn offset_values(rows: &[Placed], direction: i64) -> SqlResult<Vec<Value>> {
-    let mut values = Vec::with_capacity(rows.len());
-    for (i, row) in rows.iter().enumerate() {
-        let distance = match row.args.get(1) {
-            None => 1,
-            Some(Value::Int(n)) if *n >= 0 => *n,
-            _ => {
-                return Err(SqlError::new(
-                    8730,
-                    "Offset parameter for Lag and Lead functions cannot be a negative value.",
-                ));
-            }
+    // The first tiles have one row more than the others, which are empty if there are more tiles than rows.
+    let in_larger = extra * (size + 1);
+    each_row(rows.len(), env, |i| {
+        let i = i as i64;
+        let tile = if i < in_larger {
+            i / (size + 1)
+        } else {
+            extra + (i - in_larger) / size
         };
-        let target = i as i64 + direction * distance;
-        let found = usize::try_from(target).ok().and_then(|t| rows.get(t));
-        values.push(match found {
-            Some(other) => other.args[0].clone(),
-            None => row.args.get(2).cloned().unwrap_or(Value::Null),
-        });
+        Ok(Value::Int(tile + 1))
+    })
+}
+
+/// How far from its row LAG and LEAD look.
+fn distance(row: &Placed) -> SqlResult<usize> {
+    let given = match row.args.get(1) {
+        None => Some(1),
+        Some(Value::Int(n)) => usize::try_from(*n).ok(),
+        Some(_) => None,
+    };
+    given.ok_or_else(|| {
+        SqlError::new(
+            8730,
+            "Offset parameter for Lag and Lead functions cannot be a negative value.",
+        )
+    })
+}
+
+/// The argument of another row of the partition, or what LAG and LEAD say where there is none.
+fn value_at(rows: &[Placed], other: Option<usize>, row: &Placed) -> Value {
+    match other.and_then(|at| rows.get(at)) {
+        Some(other) => other.args[0].clone(),
+        None => row.args.get(2).cloned().unwrap_or(Value::Null),
     }
-    Ok(values)
 }
 
-/// The half-open range of rows in the frame of each row.
-fn frames(
-    peers: &[(usize, usize)],
-    function: &WindowFunction,
-) -> impl Iterator<Item = (usize, usize)> {
-    let ordered = !function.order.is_empty();
-    (0..peers.len()).map(move |i| frame_of(peers, i, function.frame.as_ref(), ordered))
-}
-
+/// The half-open range of rows in the frame of a row.
 fn frame_of(
     peers: &[(usize, usize)],
     i: usize,
@@ -217,20 +241,22 @@ fn frame_of(
         // The default frame: RANGE UNBOUNDED PRECEDING AND CURRENT ROW, or everything unordered.
         return (0, if ordered { peers[i].1 } else { n });
     };
+    // A bound may be any number that can be written.
+    let rows = |k: u64| usize::try_from(k).unwrap_or(usize::MAX);
     let start = match frame.start {
         FrameBound::UnboundedPreceding => 0,
-        FrameBound::Preceding(k) => i.saturating_sub(k as usize),
+        FrameBound::Preceding(k) => i.saturating_sub(rows(k)),
         FrameBound::CurrentRow if frame.rows => i,
         FrameBound::CurrentRow => peers[i].0,
-        FrameBound::Following(k) => (i + k as usize).min(n),
+        FrameBound::Following(k) => i.saturating_add(rows(k)).min(n),
         FrameBound::UnboundedFollowing => n,
     };
     let end = match frame.end {
         FrameBound::UnboundedPreceding => 0,
-        FrameBound::Preceding(k) => (i + 1).saturating_sub(k as usize),
+        FrameBound::Preceding(k) => (i + 1).saturating_sub(rows(k)),
         FrameBound::CurrentRow if frame.rows => i + 1,
         FrameBound::CurrentRow => peers[i].1,
-        FrameBound::Following(k) => (i + k as usize + 1).min(n),
+        FrameBound::Following(k) => (i + 1).saturating_add(rows(k)).min(n),
         FrameBound::UnboundedFollowing => n,
     };
     (start, end.max(start))
@@ -239,7 +265,7 @@ fn frame_of(
 /// The aggregate over each frame. A frame that only grows is not added up anew.
 fn aggregate_values(
     rows: &[Placed],
-    frames: impl Iterator<Item = (usize, usize)>,
+    frame: impl Fn(usize) -> (usize, usize),
     function: &WindowFunction,
     aggregate: Aggregate,
     env: &mut Env<'_, '_>,
@@ -247,7 +273,9 @@ fn aggregate_values(
     let anew = || Accumulator::new(aggregate, &function.arg_ty, &function.ty);
     let mut values: Vec<Value> = Vec::with_capacity(rows.len());
     let (mut from, mut to, mut accumulator) = (0, 0, anew());
-    for (start, end) in frames {
+    for i in 0..rows.len() {
+        env.tick()?;
+        let (start, end) = frame(i);
         if (start, end) == (from, to)
             && let Some(last) = values.last()
         {
@@ -265,4 +293,30 @@ fn aggregate_values(
         values.push(accumulator.clone().finish()?);
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bound of a frame may be any number that can be written; beyond the partition there is nothing.
+    #[test]
+    fn a_frame_ends_with_its_partition() {
+        let peers = [(0, 1), (1, 2)];
+        let of = |start, end| {
+            let frame = Frame {
+                rows: true,
+                start,
+                end,
+            };
+            frame_of(&peers, 1, Some(&frame), true)
+        };
+        let (before, behind) = (
+            || FrameBound::Preceding(u64::MAX),
+            || FrameBound::Following(u64::MAX),
+        );
+        assert_eq!(of(before(), behind()), (0, 2));
+        assert_eq!(of(behind(), behind()), (2, 2));
+        assert_eq!(of(before(), before()), (0, 0));
+    }
 }

@@ -7,14 +7,13 @@ use crate::bind;
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
-use crate::plan::RowRules;
 use crate::storage::Row;
 use crate::value::Value;
 
-use super::table::put_table;
+use super::put_table::put_table;
+use super::version::next;
 use super::{column, foreign, rebuild};
 
-/// Runs one action.
 pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
     crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     match action {
@@ -58,14 +57,6 @@ pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) ->
     }
 }
 
-/// A copy of the definition under the next version.
-pub fn next(table: &TableDef, env: &mut Env<'_, '_>) -> TableDef {
-    let mut def = table.clone();
-    def.version = env.latch.next_version();
-    def.modified_ms = env.latch.clock().unix_ms();
-    def
-}
-
 fn add(
     table: &Arc<TableDef>,
     columns: &[ColumnDef],
@@ -79,7 +70,9 @@ fn add(
         bind::add_constraint(&mut def, constraint, None, env.home()?)?;
     }
     let def = put_table(def, Some(table), env)?;
-    rebuild_rows(table, &def, env).map_err(|error| match error.number {
+    let filled: Vec<bool> = columns.iter().map(|c| c.with_values).collect();
+    let rebuilt = rebuild_rows_filling(table, &def, &filled, env);
+    rebuilt.map_err(|error| match error.number {
         1505 => bind::not_created(error),
         _ => error,
     })?;
@@ -89,10 +82,22 @@ fn add(
 /// Rewrites the rows for a new definition: new columns get their defaults (or NULL), and every row
 /// must satisfy the new constraints.
 pub fn rebuild_rows(old: &TableDef, new: &Arc<TableDef>, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    rebuild_rows_filling(old, new, &[], env)
+}
+
+/// As [`rebuild_rows`]; `filled` says of each new column whether it is filled WITH VALUES.
+fn rebuild_rows_filling(
+    old: &TableDef,
+    new: &Arc<TableDef>,
+    filled: &[bool],
+    env: &mut Env<'_, '_>,
+) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
     rebuild::rows(new, &rules, env, |row, env| {
         refuse_null_column(old, new)?;
-        widened(old, new, row, &rules, env)
+        let mut values = widened(old, new, row, filled, env)?;
+        crate::exec::check_row(new, &mut values, &rules, env)?;
+        Ok(values.into())
     })
 }
 
@@ -122,14 +127,15 @@ fn widened(
     old: &TableDef,
     new: &TableDef,
     row: &Row,
-    rules: &RowRules,
+    filled: &[bool],
     env: &mut Env<'_, '_>,
-) -> SqlResult<Row> {
+) -> SqlResult<Vec<Value>> {
     let mut values: Vec<Value> = row.to_vec();
     for position in old.columns.len()..new.columns.len() {
         let column = &new.columns[position];
-        // A nullable column stays NULL in existing rows even if it has a default.
-        let value = match (&column.default, column.nullable) {
+        let with_values = filled.get(position - old.columns.len()) == Some(&true);
+        // Without WITH VALUES, a nullable column stays NULL in existing rows even if it has a default.
+        let value = match (&column.default, column.nullable && !with_values) {
             (Some(_), false) => match env.default_of(new, position)? {
                 Some((expr, ty)) => {
                     let value = crate::exec::eval(&expr, env)?;
@@ -141,8 +147,7 @@ fn widened(
         };
         values.push(value);
     }
-    crate::exec::check_row(new, &mut values, rules, env)?;
-    Ok(values.into())
+    Ok(values)
 }
 
 fn drop_constraint(

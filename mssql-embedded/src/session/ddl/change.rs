@@ -15,7 +15,6 @@ use crate::plan::{RowRules, Scalar, VariableMap};
 use crate::value::DataType;
 
 impl Env<'_, '_> {
-    /// The current database.
     pub fn database(&self) -> SqlResult<&Database> {
         self.latch
             .catalog
@@ -32,7 +31,6 @@ impl Env<'_, '_> {
             .ok_or_else(no_database)
     }
 
-    /// A new object id.
     pub fn new_object_id(&mut self) -> ObjectId {
         let catalog = self.latch.catalog_mut();
         catalog.next_object_id += 1;

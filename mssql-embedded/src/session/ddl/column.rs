@@ -12,22 +12,18 @@ use crate::storage::Row;
 use crate::value::precedence::check_implicit;
 use crate::value::{BareLength, DataType, Value};
 
-use super::alter::next;
-use super::table::put_table;
+use super::put_table::put_table;
+use super::version::next;
 
 /// The parts of ALTER COLUMN.
 pub struct NewColumn<'a> {
-    /// The column's name.
     pub name: &'a Ident,
-    /// Its new type.
     pub ty: &'a TypeName,
-    /// COLLATE.
     pub collate: Option<&'a Ident>,
     /// NULL or NOT NULL; a column of which nothing is said takes NULL, whatever it was.
     pub nullable: Option<bool>,
 }
 
-/// DROP COLUMN of one column.
 pub fn drop(
     table: &Arc<TableDef>,
     name: &Ident,
@@ -68,7 +64,6 @@ pub fn drop(
     Ok(def)
 }
 
-/// ALTER COLUMN.
 pub fn change(table: &Arc<TableDef>, new: &NewColumn<'_>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let position =
         position(table, new.name, env)?.ok_or_else(|| missing(table, new.name, "ALTER"))?;
@@ -90,12 +85,16 @@ pub fn change(table: &Arc<TableDef>, new: &NewColumn<'_>, env: &mut Env<'_, '_>)
     check_implicit(&old.ty, &ty)?;
     let column = Column {
         ty,
-        nullable: new.nullable.unwrap_or(true),
+        nullable: new.nullable.unwrap_or(!new.ty.is_sysname()),
+        sysname: new.ty.is_sysname(),
         ..old.clone()
     };
     let grows = lengthens(&old, &column);
+    // A DEFAULT bears another length, precision or scale, as long as "the data type isn't changed".
+    let other_type = std::mem::discriminant(&old.ty) != std::mem::discriminant(&column.ty);
     let dependent = dependents(table, position, env, |kind| match kind {
-        Dependent::Default | Dependent::Check | Dependent::Index => !grows,
+        Dependent::Default => other_type,
+        Dependent::Check | Dependent::Index => !grows,
         Dependent::PrimaryKey | Dependent::Computed => true,
     })?;
     refuse(table, position, dependent, "ALTER")?;
@@ -110,7 +109,7 @@ pub fn change(table: &Arc<TableDef>, new: &NewColumn<'_>, env: &mut Env<'_, '_>)
     })
 }
 
-/// Whether a column only becomes longer, which indexes, checks and defaults bear.
+/// Whether a column only becomes longer, which indexes and checks bear.
 fn lengthens(old: &Column, new: &Column) -> bool {
     let same_kind = match (&old.ty, &new.ty) {
         (DataType::VarChar(..), DataType::VarChar(..))

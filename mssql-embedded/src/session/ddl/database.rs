@@ -36,7 +36,6 @@ fn outside_transaction(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
     ))
 }
 
-/// CREATE DATABASE.
 pub fn create(name: &Ident, collate: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_sysadmin(env, "CREATE DATABASE")?;
     outside_transaction(env, "CREATE DATABASE")?;
@@ -76,7 +75,6 @@ fn collation(name: &str) -> SqlResult<Collation> {
     crate::bind::named_collation(name)
 }
 
-/// DROP DATABASE.
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_sysadmin(env, "DROP DATABASE")?;
     outside_transaction(env, "DROP DATABASE")?;
@@ -153,12 +151,12 @@ pub fn alter(
         DatabaseSetting::AllowSnapshotIsolation(on) => database.allow_snapshot_isolation = *on,
         DatabaseSetting::DelayedDurability(setting) => database.delayed_durability = *setting,
         DatabaseSetting::CompatibilityLevel(level) => {
-            if !matches!(level, 100 | 110 | 120 | 130 | 140 | 150 | 160) {
+            if !matches!(level, 100 | 110 | 120 | 130 | 140 | 150) {
                 return Err(SqlError::with(
                     15048,
                     16,
                     1,
-                    "Valid values of the database compatibility level are 100, 110, 120, 130, 140, 150 or 160.",
+                    "Valid values of the database compatibility level are 100, 110, 120, 130, 140, or 150.",
                 ));
             }
             database.compatibility_level = *level;

@@ -7,8 +7,8 @@ use crate::catalog::{Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
 
-use super::alter::next;
 use super::rebuild;
+use super::version::next;
 
 /// Notes in the referenced tables that a table refers to them, or no longer does. Statements on them are
 /// bound anew by it.

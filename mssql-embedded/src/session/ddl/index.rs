@@ -9,31 +9,25 @@ use crate::catalog::{Object, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-use super::alter::{next, rebuild_rows};
+use super::alter::rebuild_rows;
+use super::put_table::put_table;
 use super::rebuild;
-use super::table::{put_table, shown};
+use super::table::shown;
+use super::version::next;
 
 fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
     match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
         Some(Object::Table(t)) => Ok(Arc::clone(t)),
-        _ => Err(SqlError::with(
-            1088,
-            16,
-            12,
-            format!(
-                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
-                shown(name)
-            ),
-        )),
+        _ => Err(super::not_found(1088, 12, name)),
     }
 }
 
-/// CREATE INDEX.
 pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let name = create.table.as_ref();
     let name = name.ok_or_else(|| SqlError::internal("CREATE INDEX without a table"))?;
     let table = find(name, env)?;
-    super::require_ddl(Definition::Alter(table.schema_id), env)?;
+    let what = Definition::Alter(table.schema_id);
+    super::require_ddl_or(what, env, || super::not_found(1088, 12, name))?;
     if create.filter.is_some() && !env.core.settings.quoted_identifier {
         return Err(SqlError::with(
             1934,
@@ -54,30 +48,20 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     rebuild::index(&def, position, &rules, env)
 }
 
-/// DROP INDEX.
 pub fn drop(
     if_exists: bool,
     index: &str,
     table: &ObjectName,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let missing = || {
-        SqlError::with(
-            3701,
-            11,
-            7,
-            format!(
-                "Cannot drop the index '{}.{index}', because it does not exist or you do not have permission.",
-                shown(table)
-            ),
-        )
-    };
+    let shown = format!("{}.{index}", shown(table));
+    let missing = || super::not_dropped(11, 7, "index", &shown);
     let table = match find(table, env) {
         Ok(table) => table,
         Err(_) if if_exists => return Ok(()),
         Err(_) => return Err(missing()),
     };
-    super::require_ddl(Definition::Alter(table.schema_id), env)?;
+    super::require_ddl_or(Definition::Alter(table.schema_id), env, missing)?;
     let database = env.database()?;
     let folded = database.fold(index);
     let found = table

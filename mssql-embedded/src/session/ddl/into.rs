@@ -58,6 +58,7 @@ fn columns(into: &SelectInto) -> SqlResult<Vec<Column>> {
             name: meta.name.clone(),
             ty: meta.ty.clone(),
             nullable: meta.nullable,
+            sysname: false,
             identity: into
                 .identity
                 .filter(|(at, _)| *at == i)

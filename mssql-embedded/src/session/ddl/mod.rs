@@ -13,21 +13,23 @@ mod into;
 mod permission;
 mod principal;
 mod procedure;
+mod put_table;
 mod rebuild;
 mod schema;
 mod table;
 mod temporary;
+mod version;
 
 pub use into::run as select_into;
 pub use principal::alter_role;
-pub use temporary::drop_all as drop_temporaries;
+pub use table::drop_temporaries;
 
-use crate::ast::{Ddl, DropKind};
+use crate::ast::{Ddl, DropKind, ObjectName};
+use crate::catalog::Object;
 use crate::catalog::permission::{Definition, may_define};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-/// Runs a definition.
 pub fn run(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     if temporary::concerns(ddl) {
         return temporary::in_tempdb(env, |env| define(ddl, env));
@@ -155,6 +157,22 @@ fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
     }
 }
 
+/// 3705: DROP of one kind of object names another. That a constraint has the name is not said.
+fn refuse_other_kind(object: &Object, wanted: &str, name: &str) -> SqlResult<()> {
+    let (kind, statement) = match object {
+        Object::Table(_) => ("table", "TABLE"),
+        Object::Procedure(_) => ("procedure", "PROCEDURE"),
+        Object::View(_) => ("view", "VIEW"),
+        Object::Constraint { .. } => return Ok(()),
+    };
+    Err(SqlError::new(
+        3705,
+        format!(
+            "Cannot use DROP {wanted} with '{name}' because '{name}' is a {kind}. Use DROP {statement}."
+        ),
+    ))
+}
+
 /// Refuses a definition to a user who is not dbo, not in db_owner or db_ddladmin, and does not own
 /// the schema it goes to.
 fn require_ddl(what: Definition, env: &Env<'_, '_>) -> SqlResult<()> {
@@ -165,4 +183,30 @@ fn require_ddl(what: Definition, env: &Env<'_, '_>) -> SqlResult<()> {
     let (what, database) = (what.name(), &database.name);
     let message = format!("{what} permission denied in database '{database}'.");
     Err(SqlError::with(262, 14, 1, message))
+}
+
+/// The same for what exists: to who may not change it, it does not exist, says `missing`.
+fn require_ddl_or(
+    what: Definition,
+    env: &Env<'_, '_>,
+    missing: impl FnOnce() -> SqlError,
+) -> SqlResult<()> {
+    require_ddl(what, env).map_err(|_| missing())
+}
+
+/// 1088 and its kin, which hide whether an object exists.
+fn not_found(number: i32, state: u8, name: &ObjectName) -> SqlError {
+    let message = format!(
+        "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
+        table::shown(name)
+    );
+    SqlError::with(number, 16, state, message)
+}
+
+/// 3701, likewise.
+fn not_dropped(severity: u8, state: u8, kind: &str, name: &str) -> SqlError {
+    let message = format!(
+        "Cannot drop the {kind} '{name}', because it does not exist or you do not have permission."
+    );
+    SqlError::with(3701, severity, state, message)
 }

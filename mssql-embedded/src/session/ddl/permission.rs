@@ -1,24 +1,14 @@
 //! GRANT, DENY, REVOKE.
 
-use crate::ast::{PermissionAction, PermissionStmt, Securable};
-use crate::catalog::{Permission, PermissionState, SecurableId, permission};
+use crate::ast::{Ident, Permission, PermissionAction, PermissionStmt, Securable};
+use crate::catalog::{Object, PermissionRow, PermissionState, SecurableId, permission};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-/// Runs the statement.
 pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    if statement.with_grant_option {
-        return Err(SqlError::unsupported("WITH GRANT OPTION"));
-    }
-    for permission in &statement.permissions {
-        if permission::code(permission).is_none() {
-            return Err(SqlError::unsupported(format!(
-                "the permission {permission}"
-            )));
-        }
-    }
     let on = securable(statement.securable.as_ref(), env)?;
-    require_owner(on, env)?;
+    require_owner(on, statement.securable.as_ref(), env)?;
+    require_compatible(on, &statement.permissions, env)?;
     let grantor = env.frame.user;
     let database = env.database_mut()?;
     let mut grantees = Vec::new();
@@ -41,32 +31,80 @@ pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
                 PermissionAction::Deny => Some(PermissionState::Deny),
                 PermissionAction::Revoke => None,
             };
-            let same =
-                |p: &Permission| p.on == on && p.grantee == grantee && p.permission == *permission;
+            let same = |p: &PermissionRow| {
+                p.on == on && p.grantee == grantee && p.permission == *permission
+            };
             database.permissions.retain(|p| !same(p));
-            database.permissions.extend(state.map(|state| Permission {
-                on,
-                grantee,
-                grantor,
-                permission: permission.clone(),
-                state,
-            }));
+            database
+                .permissions
+                .extend(state.map(|state| PermissionRow {
+                    on,
+                    grantee,
+                    grantor,
+                    permission: *permission,
+                    state,
+                }));
         }
     }
     env.undo_with(move |database| database.permissions = previous)
 }
 
-fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<SecurableId> {
-    let missing = |kind: &str, name: &str| {
-        SqlError::with(
-            15151,
-            16,
-            1,
-            format!(
-                "Cannot find the {kind} '{name}', because it does not exist or you do not have permission."
-            ),
-        )
+/// 15151.
+fn missing(kind: &str, name: &str) -> SqlError {
+    let message = format!(
+        "Cannot find the {kind} '{name}', because it does not exist or you do not have permission."
+    );
+    SqlError::with(15151, 16, 1, message)
+}
+
+/// 4606: EXECUTE is for procedures, and what reads and writes rows for tables and views.
+fn require_compatible(
+    on: SecurableId,
+    permissions: &[Permission],
+    env: &Env<'_, '_>,
+) -> SqlResult<()> {
+    let SecurableId::Object(id) = on else {
+        return Ok(());
     };
+    let procedure = match env.database()?.objects.get(&id) {
+        Some(Object::Procedure(_)) => true,
+        Some(Object::Table(_) | Object::View(_)) => false,
+        Some(Object::Constraint { .. }) | None => return Ok(()),
+    };
+    for permission in permissions {
+        let wrong = match permission {
+            Permission::Execute => !procedure,
+            Permission::Select
+            | Permission::Insert
+            | Permission::Update
+            | Permission::Delete
+            | Permission::References => procedure,
+            // Those that all objects have, and those of databases, which are another matter.
+            Permission::Control
+            | Permission::Alter
+            | Permission::ViewDefinition
+            | Permission::TakeOwnership
+            | Permission::CreateTable
+            | Permission::CreateProcedure
+            | Permission::CreateSchema
+            | Permission::CreateView
+            | Permission::CreateRole
+            | Permission::Connect
+            | Permission::AlterAnySchema
+            | Permission::AlterAnyRole
+            | Permission::AlterAnyUser
+            | Permission::ViewDatabaseState => false,
+        };
+        if wrong {
+            let message =
+                format!("Granted or revoked privilege {permission} is not compatible with object.");
+            return Err(SqlError::new(4606, message));
+        }
+    }
+    Ok(())
+}
+
+fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<SecurableId> {
     match securable {
         None | Some(Securable::Database(_)) => Ok(SecurableId::Database),
         Some(Securable::Schema(name)) => match env.database()?.find_schema(&name.name) {
@@ -82,16 +120,20 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<Secu
                 }
             }
         }
-        Some(Securable::Role(name) | Securable::User(name)) => {
-            match env.database()?.find_principal(&name.name) {
-                Some(principal) => Ok(SecurableId::Principal(principal.id)),
-                None => Err(missing("principal", &name.name)),
-            }
-        }
+        Some(Securable::Role(name)) => principal("role", name, env),
+        Some(Securable::User(name)) => principal("user", name, env),
     }
 }
 
-fn require_owner(on: SecurableId, env: &Env<'_, '_>) -> SqlResult<()> {
+fn principal(kind: &str, name: &Ident, env: &Env<'_, '_>) -> SqlResult<SecurableId> {
+    match env.database()?.find_principal(&name.name) {
+        Some(principal) => Ok(SecurableId::Principal(principal.id)),
+        None => Err(missing(kind, &name.name)),
+    }
+}
+
+/// Only who may administer, or owns what it is about, may grant; to others it does not exist.
+fn require_owner(on: SecurableId, written: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<()> {
     let database = env.database()?;
     if permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
@@ -107,10 +149,16 @@ fn require_owner(on: SecurableId, env: &Env<'_, '_>) -> SqlResult<()> {
     if owner.is_some_and(|o| database.memberships(env.frame.user).contains(&o)) {
         return Ok(());
     }
-    Err(SqlError::with(
-        15151,
-        16,
-        1,
-        "Cannot find the object, because it does not exist or you do not have permission.",
-    ))
+    Err(match written {
+        Some(Securable::Object(name)) => {
+            missing("object", name.parts.last().map_or("", |p| p.name.as_str()))
+        }
+        Some(Securable::Schema(name)) => missing("schema", &name.name),
+        Some(Securable::Role(name)) => missing("role", &name.name),
+        Some(Securable::User(name)) => missing("user", &name.name),
+        Some(Securable::Database(_)) | None => {
+            let message = "Grantor does not have GRANT permission.";
+            SqlError::new(4613, message)
+        }
+    })
 }

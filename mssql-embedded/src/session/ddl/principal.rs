@@ -96,7 +96,6 @@ pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) ->
     Ok(())
 }
 
-/// DROP LOGIN.
 pub fn drop_login(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_server("DROP LOGIN", env)?;
     let text = last(name);
@@ -151,7 +150,6 @@ fn add(principal: Principal, env: &mut Env<'_, '_>) -> SqlResult<()> {
     })
 }
 
-/// CREATE USER.
 pub fn create_user(
     name: &Ident,
     login: Option<&Ident>,
@@ -222,7 +220,6 @@ pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlRes
     })
 }
 
-/// CREATE ROLE.
 pub fn create_role(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     require_security(env)?;
     let owner = match owner {
@@ -314,12 +311,10 @@ pub fn alter_server_role(
     Ok(())
 }
 
-/// DROP ROLE.
 pub fn drop_role(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     drop(true, name, if_exists, env)
 }
 
-/// DROP USER.
 pub fn drop_user(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     drop(false, name, if_exists, env)
 }

@@ -10,8 +10,10 @@ use crate::catalog::{Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
-use crate::plan::{Module, VariableMap};
+use crate::plan::{Module, Origin, VariableMap};
 use crate::session::{bind_parameter, collect_variables};
+
+use super::table::shown;
 
 /// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
 pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> {
@@ -56,17 +58,13 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
         params.clone(),
         Arc::clone(&create.body),
         variables,
-        previous.as_ref().map_or(0, |p| p.id),
-        name.clone(),
+        Origin::procedure(previous.as_ref().map(|p| p.id), &schema, &name),
         env.core.settings.quoted_identifier,
     );
-    let module = Arc::new(module.in_schema(&schema));
+    let module = Arc::new(module);
     check_body(&module, env)?;
     // Others have had the latch meanwhile.
-    let version = |object: Option<Object>| match object {
-        Some(Object::Procedure(p)) => Some(p.version),
-        _ => None,
-    };
+    let version = |object: Option<Object>| object.and_then(|o| o.as_procedure().map(|p| p.version));
     if version(self::existing(schema_id, &name, env)?) != previous.as_ref().map(|p| p.version) {
         return self::create(create, env);
     }
@@ -86,7 +84,6 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
         body: Arc::clone(&create.body),
         text: create.text.clone(),
         quoted_identifier: env.core.settings.quoted_identifier,
-        ansi_nulls: env.core.settings.ansi_nulls,
         created_ms: previous.as_ref().map_or(now, |p| p.created_ms),
         modified_ms: now,
     })))
@@ -99,7 +96,7 @@ fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Obje
 }
 
 fn check_body(module: &Arc<Module>, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let frame: Frame = crate::session::interp::call::new_frame(module, 1, env.frame.user);
+    let frame: Frame = Frame::of(module, 1, env.frame.user);
     let catalog = Arc::clone(&env.latch.catalog);
     // Binding may take its time, and nothing has been changed yet.
     env.latch.release();
@@ -121,7 +118,9 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
     } = create;
     let (schema_id, schema, view) = env.target_schema(name)?;
     let previous = match existing(schema_id, &view, env)? {
-        Some(Object::View(v)) if *alter || *or_alter => Some(v),
+        Some(object) if (*alter || *or_alter) && object.as_view().is_some() => {
+            object.as_view().cloned()
+        }
         None if *alter => {
             return Err(SqlError::with(
                 208,
@@ -130,7 +129,7 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
                 format!("Invalid object name '{view}'."),
             ));
         }
-        _ => {
+        Some(_) | None => {
             env.require_free_module_name(schema_id, &view)?;
             None
         }
@@ -139,10 +138,7 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
     let line = name.parts.last().map_or(0, |part| part.pos.line);
     check_query(&schema, &view, (columns, query), env).map_err(|e| e.at(line))?;
     // Others have had the latch meanwhile.
-    let version = |object: Option<Object>| match object {
-        Some(Object::View(v)) => Some(v.version),
-        _ => None,
-    };
+    let version = |object: Option<Object>| object.and_then(|o| o.as_view().map(|v| v.version));
     if version(self::existing(schema_id, &view, env)?) != previous.as_ref().map(|v| v.version) {
         return create_view(create, env);
     }
@@ -192,13 +188,11 @@ fn check_query(
     })
 }
 
-/// DROP PROCEDURE.
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let is_procedure = |object: &Object| matches!(object, Object::Procedure(_));
     drop_module("procedure", is_procedure, name, if_exists, env)
 }
 
-/// DROP VIEW.
 pub fn drop_view(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let is_view = |object: &Object| matches!(object, Object::View(_));
     drop_module("view", is_view, name, if_exists, env)
@@ -212,23 +206,19 @@ fn drop_module(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
     let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
+    if let Some(other) = found.filter(|object| !is_one(object)) {
+        super::refuse_other_kind(other, &word.to_uppercase(), &shown(name))?;
+    }
     let found = found.filter(|object| is_one(object));
     let Some((id, schema)) = found.map(|o| (o.id(), o.schema_id())) else {
         if if_exists {
             return Ok(());
         }
-        let shown: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
-        return Err(SqlError::with(
-            3701,
-            11,
-            5,
-            format!(
-                "Cannot drop the {word} '{}', because it does not exist or you do not have permission.",
-                shown.join(".")
-            ),
-        ));
+        return Err(super::not_dropped(11, 5, word, &shown(name)));
     };
-    super::require_ddl(Definition::Drop(schema), env)?;
+    super::require_ddl_or(Definition::Drop(schema), env, || {
+        super::not_dropped(14, 20, word, &shown(name))
+    })?;
     env.remove_object(id)?;
     env.core.engine.forget_module(id);
     Ok(())

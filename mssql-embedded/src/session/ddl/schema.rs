@@ -6,22 +6,18 @@ use crate::catalog::{Schema, SecurableId};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-/// CREATE SCHEMA.
 pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     super::require_ddl(Definition::CreateSchema, env)?;
     let user = env.frame.user;
     let database = env.database_mut()?;
     let key = database.fold(&name.name);
     if database.schema_names.contains_key(&key) {
-        return Err(SqlError::with(
-            2714,
-            16,
-            6,
-            format!(
-                "There is already an object named '{}' in the database.",
-                name.name
-            ),
-        ));
+        let text = format!(
+            "There is already an object named '{}' in the database.",
+            name.name
+        );
+        let failed = "CREATE SCHEMA failed due to previous errors.";
+        return Err(SqlError::with(2759, 16, 0, failed).because(SqlError::with(2714, 16, 6, text)));
     }
     let owner = match owner {
         None => user,
@@ -68,15 +64,11 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         if if_exists {
             return Ok(());
         }
-        return Err(SqlError::with(
-            15151,
-            16,
-            1,
-            format!(
-                "Cannot drop the schema '{text}', because it does not exist or you do not have permission."
-            ),
-        ));
+        return Err(missing("drop", &text));
     };
+    super::require_ddl_or(Definition::DropSchema(schema.id), env, || {
+        missing("drop", &text)
+    })?;
     if let Some(object) = database
         .objects
         .values()
@@ -92,7 +84,6 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             ),
         ));
     }
-    super::require_ddl(Definition::DropSchema(schema.id), env)?;
     let database = env.database_mut()?;
     let key = database.fold(&schema.name);
     database.schemas.remove(&schema.id);
@@ -110,19 +101,13 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
 
 /// ALTER AUTHORIZATION ON SCHEMA::s TO owner.
 pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    super::require_ddl(Definition::AlterAuthorization, env)?;
+    super::require_ddl_or(Definition::AlterAuthorization, env, || {
+        missing("find", &name.name)
+    })?;
     let database = env.database_mut()?;
     let owner = find_owner(database, &owner.name)?;
     let Some(id) = database.find_schema(&name.name).map(|s| s.id) else {
-        return Err(SqlError::with(
-            15151,
-            16,
-            1,
-            format!(
-                "Cannot find the schema '{}', because it does not exist or you do not have permission.",
-                name.name
-            ),
-        ));
+        return Err(missing("find", &name.name));
     };
     let schema = database.schemas.get_mut(&id);
     let schema = schema.ok_or_else(|| SqlError::internal("a schema that has only a name"))?;
@@ -132,4 +117,12 @@ pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResul
             schema.owner = previous;
         }
     })
+}
+
+/// 15151.
+fn missing(what: &str, schema: &str) -> SqlError {
+    let message = format!(
+        "Cannot {what} the schema '{schema}', because it does not exist or you do not have permission."
+    );
+    SqlError::with(15151, 16, 1, message)
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
 use crate::bind::{self, TableName};
 use crate::catalog::permission::Definition;
-use crate::catalog::{ConstraintType, Object, TableDef, is_temporary};
+use crate::catalog::{Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
+use super::put_table::put_table;
 use super::temporary::{self, names_temporary};
 use super::{alter, foreign};
 
-/// CREATE TABLE.
 pub fn create(
     name: &ObjectName,
     columns: &[ColumnDef],
@@ -59,100 +59,18 @@ pub fn add(mut def: TableDef, env: &mut Env<'_, '_>) -> SqlResult<Arc<TableDef>>
     Ok(def)
 }
 
-/// Gives ids to new constraints, checks their names, and puts table and constraints into the
-/// catalogue. `previous` is the definition that this one replaces.
-pub fn put_table(
-    mut def: TableDef,
-    previous: Option<&TableDef>,
-    env: &mut Env<'_, '_>,
-) -> SqlResult<Arc<TableDef>> {
-    let mut added = Vec::new();
-    for index in &mut def.indexes {
-        if let Some(constraint) = &mut index.constraint
-            && constraint.id == 0
-        {
-            constraint.id = env.new_object_id();
-            added.push((constraint.id, index.name.clone(), constraint.kind()));
-        }
-    }
-    for check in def.checks.iter_mut().filter(|c| c.id == 0) {
-        check.id = env.new_object_id();
-        added.push((check.id, check.name.clone(), ConstraintType::Check));
-    }
-    for key in &mut def.foreign_keys {
-        if key.table == 0 {
-            key.table = def.id;
-        }
-        if key.id == 0 {
-            key.id = env.new_object_id();
-            added.push((key.id, key.name.clone(), ConstraintType::ForeignKey));
-        }
-    }
-    let refers_to_itself = def.foreign_keys.iter().any(|k| k.table == def.id);
-    def.referenced_by.retain(|id| *id != def.id);
-    if refers_to_itself {
-        def.referenced_by.push(def.id);
-    }
-    for default in def
-        .columns
-        .iter_mut()
-        .filter_map(|c| c.default.as_mut())
-        .filter(|d| d.id == 0)
-    {
-        default.id = env.new_object_id();
-        added.push((default.id, default.name.clone(), ConstraintType::Default));
-    }
-    for (_, name, _) in &added {
-        env.require_free_name(def.schema_id, name)?;
-    }
-    for index in &def.indexes {
-        let known =
-            previous.is_some_and(|p| p.indexes.iter().any(|i| i.index_id == index.index_id));
-        if !known {
-            env.core.notices.extend(bind::key_size_warning(&def, index));
-        }
-    }
-    let (schema_id, table) = (def.schema_id, def.id);
-    let def = Arc::new(def);
-    env.put_object(Object::Table(Arc::clone(&def)))?;
-    foreign::link(&def, previous, env)?;
-    for (id, name, kind) in added {
-        env.put_object(Object::Constraint {
-            id,
-            name,
-            schema_id,
-            table,
-            kind,
-        })?;
-    }
-    if previous.is_none() {
-        let access = env.access()?;
-        access.latch.store.create_table(access.txn, &def);
-    }
-    Ok(def)
-}
-
-/// ALTER TABLE.
 pub fn alter(name: &ObjectName, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let table = find(name, env)?;
-    super::require_ddl(Definition::Alter(table.schema_id), env)?;
+    let what = Definition::Alter(table.schema_id);
+    super::require_ddl_or(what, env, || super::not_found(1088, 13, name))?;
     alter::run(&table, action, env)
 }
 
 /// The table of this name; 4902 when there is none.
 fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
-    match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
-        Some(Object::Table(t)) => Ok(Arc::clone(t)),
-        _ => Err(SqlError::with(
-            4902,
-            16,
-            1,
-            format!(
-                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
-                shown(name)
-            ),
-        )),
-    }
+    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
+    let table = found.and_then(Object::as_table).cloned();
+    table.ok_or_else(|| super::not_found(4902, 1, name))
 }
 
 /// A name as it was written.
@@ -161,25 +79,22 @@ pub fn shown(name: &ObjectName) -> String {
     parts.join(".")
 }
 
-/// DROP TABLE.
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let Some(Object::Table(table)) = found else {
+    let Some(table) = found.and_then(Object::as_table) else {
+        if let Some(other) = found {
+            super::refuse_other_kind(other, "TABLE", &shown(name))?;
+        }
         if if_exists && found.is_none() {
             return Ok(());
         }
-        return Err(SqlError::with(
-            3701,
-            11,
-            5,
-            format!(
-                "Cannot drop the table '{}', because it does not exist or you do not have permission.",
-                shown(name)
-            ),
-        ));
+        return Err(super::not_dropped(11, 5, "table", &shown(name)));
     };
     let table = Arc::clone(table);
-    super::require_ddl(Definition::Drop(table.schema_id), env)?;
+    let what = Definition::Drop(table.schema_id);
+    super::require_ddl_or(what, env, || {
+        super::not_dropped(14, 20, "table", &shown(name))
+    })?;
     foreign::refuse_drop(&table)?;
     remove(&table, env)
 }
@@ -211,22 +126,14 @@ fn constraint_ids(table: &TableDef) -> Vec<i32> {
     keys.chain(checks).chain(defaults).chain(foreign).collect()
 }
 
-/// TRUNCATE TABLE.
 pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let Some(Object::Table(table)) = found else {
-        return Err(SqlError::with(
-            4701,
-            16,
-            1,
-            format!(
-                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
-                shown(name)
-            ),
-        ));
+    let Some(table) = found.and_then(Object::as_table) else {
+        return Err(super::not_found(4701, 1, name));
     };
     let table = Arc::clone(table);
-    super::require_ddl(Definition::Alter(table.schema_id), env)?;
+    let what = Definition::Alter(table.schema_id);
+    super::require_ddl_or(what, env, || super::not_found(1088, 7, name))?;
     if foreign::is_referenced(&table) {
         return Err(SqlError::new(
             4712,
@@ -240,4 +147,18 @@ pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let access = env.access()?;
     access.latch.store.truncate(access.txn, &table);
     Ok(())
+}
+
+/// Drops the temporary tables of a scope that has ended.
+pub fn drop_temporaries(ids: &[ObjectId], env: &mut Env<'_, '_>) -> SqlResult<()> {
+    temporary::in_tempdb(env, |env| {
+        for id in ids {
+            let found = env.database()?.objects.get(id);
+            if let Some(table) = found.and_then(Object::as_table) {
+                let table = Arc::clone(table);
+                remove(&table, env)?;
+            }
+        }
+        Ok(())
+    })
 }

@@ -1,7 +1,7 @@
 //! Local temporary tables: made and dropped in tempdb, named only by their session.
 
 use crate::ast::{Ddl, ObjectName};
-use crate::catalog::{Object, ObjectId, TEMPDB, is_temporary};
+use crate::catalog::{ObjectId, TEMPDB, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -73,18 +73,4 @@ pub fn announce(name: &str, id: ObjectId, env: &mut Env<'_, '_>) -> SqlResult<()
     let folded = env.database()?.fold(name);
     env.core.temporaries.add(folded, env.frame.depth, id);
     Ok(())
-}
-
-/// Drops the temporary tables of a scope that has ended.
-pub fn drop_all(ids: &[ObjectId], env: &mut Env<'_, '_>) -> SqlResult<()> {
-    in_tempdb(env, |env| {
-        for id in ids {
-            let found = env.database()?.objects.get(id);
-            if let Some(Object::Table(table)) = found {
-                let table = std::sync::Arc::clone(table);
-                super::table::remove(&table, env)?;
-            }
-        }
-        Ok(())
-    })
 }

@@ -3,30 +3,35 @@
 use std::sync::Arc;
 
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
-use crate::catalog::{Object, Param, ProcedureDef, dotted, server_fold};
+use crate::catalog::{Param, ProcedureDef, dotted, server_fold};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Module;
 use crate::session::{Done, DoneKind, RpcParam, module_of, text_of};
-use crate::storage::LocalTable;
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop, assign};
 
 /// An argument on its way to a parameter.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// `@name`, or empty for a positional one.
-    pub name: String,
+    /// `@name`, unless it is a positional one.
+    pub name: Option<String>,
     /// The value; `None` is DEFAULT.
     pub value: Option<(Value, DataType)>,
-    /// OUTPUT.
     pub output: bool,
+}
+
+impl Argument {
+    /// Whether it is meant for the parameter of this name.
+    pub fn is_named(&self, parameter: &str) -> bool {
+        let name = self.name.as_ref();
+        name.is_some_and(|name| name.eq_ignore_ascii_case(parameter))
+    }
 }
 
 /// What a call left behind.
 pub struct Returned {
-    /// The return status.
     pub status: i32,
     /// Final values of the parameters, in their order.
     pub params: Vec<(Param, Value)>,
@@ -63,7 +68,7 @@ impl Interp<'_> {
             ExecTarget::Text(_) => {
                 let mut text = String::new();
                 for (value, ty) in self.values(stmt, module, frame)? {
-                    text.push_str(&text_of(&value, &ty, usize::MAX)?);
+                    text.push_str(&text_of(&value, &ty)?);
                 }
                 self.run_text(&text, Vec::new(), frame)?;
                 Ok(())
@@ -103,12 +108,12 @@ impl Interp<'_> {
             if !argument.output {
                 continue;
             }
-            let found = match argument.name.as_str() {
-                "" => returned.params.get(position),
-                n => returned
-                    .params
-                    .iter()
-                    .find(|(p, _)| p.name.eq_ignore_ascii_case(n)),
+            let found = match &argument.name {
+                None => returned.params.get(position),
+                Some(name) => {
+                    let mut params = returned.params.iter();
+                    params.find(|(p, _)| p.name.eq_ignore_ascii_case(name))
+                }
             };
             let (Some((param, value)), Some(target)) = (found, output_variable(source)) else {
                 continue;
@@ -158,7 +163,7 @@ impl Interp<'_> {
                 .into());
             }
             list.push(Argument {
-                name: arg.name.clone().unwrap_or_default(),
+                name: arg.name.clone(),
                 value: if arg.value.is_some() {
                     values.next()
                 } else {
@@ -182,10 +187,8 @@ impl Interp<'_> {
         let names = crate::context::names(&latch.catalog, self.core, caller)?;
         let home = names.database_of(name)?;
         let home = home.ok_or_else(|| unknown_procedure(&dotted(name)))?;
-        let found = match names.object(name)?.map(|found| found.object) {
-            Some(Object::Procedure(procedure)) => Some(Arc::clone(procedure)),
-            _ => None,
-        };
+        let found = names.object(name)?;
+        let found = found.and_then(|found| found.object.as_procedure()).cloned();
         if home.id == names.database.id {
             drop(latch);
             return self.call_here(name, found, args, caller);
@@ -220,20 +223,20 @@ impl Interp<'_> {
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
         let module = module_of(&latch, &procedure, self.core)?;
-        let owner = crate::session::permission::owner_of(&latch, self.core, procedure.schema_id);
+        let owner = crate::exec::owner_of(&latch, self.core, procedure.schema_id);
         drop(latch);
         let (object, version) = (procedure.id, procedure.version);
         self.within(engine.latch(), caller, |env| {
-            crate::session::permission::check_execute(object, env)?;
+            crate::exec::check_execute(object, env)?;
             env.lock_schemas(&[(object, version)])
         })?;
         if self.core.nest_level >= MAX_NESTING {
             return Err(SqlError::nested_too_deep().into());
         }
-        let mut frame = new_frame(&module, caller.depth + 1, caller.user);
+        let mut frame = Frame::of(&module, caller.depth + 1, caller.user);
         frame.chain_owner = owner;
         bind_arguments(&module, &args, &mut frame).map_err(|mut error| {
-            error.procedure.clone_from(&module.qualified);
+            module.origin.qualified().clone_into(&mut error.procedure);
             error
         })?;
         let status = self.run_module(&module, &mut frame, true)?;
@@ -257,7 +260,7 @@ impl Interp<'_> {
         self.core.nest_level -= u32::from(procedure);
         self.leave_scope(frame)?;
         let xact_abort = self.core.settings.xact_abort;
-        self.core.settings = settings;
+        self.core.restore(settings);
         self.core
             .revert_to(impersonated.min(self.core.impersonated.len()));
         let status = match outcome {
@@ -277,7 +280,7 @@ impl Interp<'_> {
                 ),
             );
             let mut error = error;
-            error.procedure.clone_from(&module.qualified);
+            module.origin.qualified().clone_into(&mut error.procedure);
             if self.core.try_depth > 0 {
                 return Err(Failure::Error(error, super::Origin::Statement));
             }
@@ -314,46 +317,43 @@ impl Interp<'_> {
             return Err(SqlError::nested_too_deep().into());
         }
         let (params, values): (Vec<_>, Vec<_>) = params.into_iter().unzip();
-        let module = crate::session::compile_text(text, params, self.core)?;
-        self.enter_text(text, &module)?;
-        let mut frame = new_frame(&module, caller.depth + 1, caller.user);
+        let compiled = self.compile(text, params)?;
+        let module = &compiled.module;
+        self.enter_text(text, module)?;
+        let mut frame = Frame::of(module, caller.depth + 1, caller.user);
         frame.values[..values.len()].clone_from_slice(&values);
-        self.precompile(&module, &frame)?;
+        self.precompile(module, &frame)?;
+        let home = (self.core.database.clone(), self.core.user);
         self.core.nest_level += 1;
-        let outcome = self.run_module(&module, &mut frame, false);
+        let outcome = self.run_module(module, &mut frame, false);
         self.core.nest_level -= 1;
+        self.return_to(home)?;
         outcome?;
         Ok(frame.values)
     }
 }
 
-/// A frame for one run of a module.
-pub fn new_frame(module: &Arc<Module>, depth: u32, user: i32) -> Frame {
-    Frame {
-        variables: Arc::clone(&module.variables),
-        values: vec![Value::Null; module.variables.scalars().len()],
-        tables: module
-            .variables
-            .tables()
-            .iter()
-            .map(|t| LocalTable::new(&t.table))
-            .collect(),
-        scope_identity: Value::Null,
-        procedure: module.procedure,
-        procedure_name: module.qualified.clone(),
-        schema: module.schema.clone(),
-        chain_owner: None,
-        user,
-        depth,
-        try_depth: 0,
-        memory: None,
+/// An argument of a system procedure that precedes those of the text it runs.
+pub(super) fn own(name: &str) -> (Param, Value) {
+    let param = Param {
+        name: name.to_owned(),
+        ty: DataType::NVarChar(Length::Max, Collation::SqlLatin1CiAs),
+        default: None,
+        output: false,
+    };
+    (param, Value::Null)
+}
+
+pub(super) fn status(status: i32) -> Returned {
+    Returned {
+        status,
+        params: Vec::new(),
     }
 }
 
 /// Puts arguments into the parameters' slots.
 pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
-    let name = &module.name;
-    let short = name.rsplit('.').next().unwrap_or(name);
+    let short = module.origin.name();
     if args.len() > module.params.len() {
         return Err(SqlError::with(
             8144,
@@ -364,21 +364,20 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
     }
     let mut given = vec![false; module.params.len()];
     for (position, arg) in args.iter().enumerate() {
-        let slot = if arg.name.is_empty() {
-            position
-        } else {
-            let found = module
-                .params
-                .iter()
-                .position(|p| p.name.eq_ignore_ascii_case(&arg.name));
-            found.ok_or_else(|| {
-                SqlError::with(
-                    8145,
-                    16,
-                    2,
-                    format!("{} is not a parameter for procedure {short}.", arg.name),
-                )
-            })?
+        let slot = match &arg.name {
+            None => position,
+            Some(name) => {
+                let mut params = module.params.iter();
+                let found = params.position(|p| p.name.eq_ignore_ascii_case(name));
+                found.ok_or_else(|| {
+                    SqlError::with(
+                        8145,
+                        16,
+                        2,
+                        format!("{name} is not a parameter for procedure {short}."),
+                    )
+                })?
+            }
         };
         if given[slot] {
             return Err(SqlError::with(
@@ -393,15 +392,7 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         }
         let param = &module.params[slot];
         if arg.output && !param.output {
-            return Err(SqlError::with(
-                8162,
-                16,
-                2,
-                format!(
-                    "The formal parameter \"{}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.",
-                    param.name
-                ),
-            ));
+            return Err(not_output(&param.name));
         }
         if let Some((value, from)) = &arg.value {
             crate::value::precedence::check_implicit(from, &param.ty)?;
@@ -449,7 +440,6 @@ fn unconvertible(error: SqlError, from: &DataType, to: &DataType) -> SqlError {
     }
 }
 
-/// Arguments of an RPC.
 pub fn rpc_arguments(params: Vec<RpcParam>) -> Vec<Argument> {
     params
         .into_iter()
@@ -478,6 +468,14 @@ fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
     } else {
         Err(unknown_procedure(""))
     }
+}
+
+/// 8162.
+pub fn not_output(parameter: &str) -> SqlError {
+    let text = format!(
+        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output."
+    );
+    SqlError::with(8162, 16, 2, text)
 }
 
 /// 2812.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Stmt, StmtKind};
+use crate::ast::{RaisErrorStmt, Stmt, StmtKind, TableStmt};
 use crate::context::Frame;
 use crate::error::SqlError;
 use crate::interrupt::{Interrupt, is_interrupt};
 use crate::plan::Module;
-use crate::session::{Done, DoneKind, text_of};
+use crate::session::{Done, DoneKind, text_up_to};
 use crate::value::{CastMode, DataType, Value, cast};
 
 use super::{Failure, Flow, Interp, Run};
@@ -57,9 +57,10 @@ enum Reach {
 }
 
 /// Errors that end the batch and roll the transaction back even with XACT_ABORT OFF: failed
-/// conversions, the deadlock victim, an operation in a doomed transaction, a snapshot conflict.
+/// conversions, the deadlock victim, an operation in a doomed transaction, SNAPSHOT in a transaction that
+/// began otherwise ("causes the transaction to abort"), a snapshot conflict.
 const TRANSACTION_ENDING: &[i32] = &[
-    235, 236, 241, 242, 244, 245, 248, 293, 295, 296, 1205, 3930, 3960, 8114, 8169,
+    235, 236, 241, 242, 244, 245, 248, 293, 295, 296, 1205, 3930, 3951, 3960, 8114, 8169,
 ];
 
 fn reach(error: &SqlError, origin: Origin) -> Reach {
@@ -69,6 +70,36 @@ fn reach(error: &SqlError, origin: Origin) -> Reach {
         Origin::Compile => Reach::Scope,
         Origin::Statement if TRANSACTION_ENDING.contains(&error.number) => Reach::Transaction,
         Origin::Statement => Reach::Statement,
+    }
+}
+
+/// Errors in the rows of a statement that writes: what it wrote is taken back, of which the client is
+/// told in a message of its own (3621) when the batch goes on after it.
+const ROW_ERRORS: &[i32] = &[
+    220, 232, 512, 515, 517, 535, 547, 1222, 2601, 2627, 2628, 3623, 8115, 8134, 8152,
+];
+
+/// Whether an error is followed by 3621. Definitions that fail by the rows they find are, too, but for
+/// a constraint that rows do not satisfy (547).
+fn terminates(error: &SqlError, origin: Origin, statement: &StmtKind) -> bool {
+    let caused_by_rows = |e: &SqlError| e.number == 1505;
+    if origin != Origin::Statement {
+        return false;
+    }
+    match statement {
+        StmtKind::Table(TableStmt::Insert(_) | TableStmt::Update(_) | TableStmt::Delete(_)) => {
+            ROW_ERRORS.contains(&error.number)
+        }
+        StmtKind::Ddl(_) => {
+            matches!(error.number, 515 | 1505 | 2628 | 8152)
+                || error.cause.as_deref().is_some_and(caused_by_rows)
+        }
+        StmtKind::Table(TableStmt::Select(_))
+        | StmtKind::Flow(_)
+        | StmtKind::Tran(_)
+        | StmtKind::Session(_)
+        | StmtKind::Value(_)
+        | StmtKind::Exec(_) => false,
     }
 }
 
@@ -104,14 +135,14 @@ impl Interp<'_> {
         // An error that names its procedure already knows its line, which is 0 for the call as a whole.
         if error.procedure.is_empty() {
             error = error.at(stmt.pos.line);
-            error.procedure.clone_from(&frame.procedure_name);
+            frame.origin.qualified().clone_into(&mut error.procedure);
         }
         self.core.error = error.number;
         self.core.rowcount = 0;
         let reach = reach(&error, origin);
         let aborts = self.core.settings.xact_abort && origin != Origin::RaisError;
         if error.severity >= 20 {
-            let _ = self.send_message(&error);
+            self.end_session_by(&error, origin);
             return Err(Stop::Disconnected);
         }
         let own_try = frame.try_depth > 0;
@@ -126,7 +157,14 @@ impl Interp<'_> {
                 compile_in: compile.then_some(frame.depth),
             });
         }
-        self.report(&error, frame)?;
+        self.send_with_causes(&error)?;
+        if !aborts && reach == Reach::Statement && terminates(&error, origin, &stmt.kind) {
+            let mut end = SqlError::with(3621, 0, 0, "The statement has been terminated.");
+            end.line = error.line;
+            end.procedure.clone_from(&error.procedure);
+            self.send_message(&end).map_err(|_| Stop::Disconnected)?;
+        }
+        self.done_with_error(frame)?;
         if aborts || reach == Reach::Transaction {
             self.rollback_all();
             return Err(Stop::Batch);
@@ -138,8 +176,38 @@ impl Interp<'_> {
         }
     }
 
+    /// Tells of an error that ends the connection; of one that the user raised SQL Server says so before,
+    /// and after it that the session is no more. Whether anybody hears it makes no difference.
+    fn end_session_by(&mut self, error: &SqlError, origin: Origin) {
+        if origin != Origin::RaisError {
+            let _ = self.send_message(error);
+            return;
+        }
+        let mut before = SqlError::with(
+            2745,
+            16,
+            2,
+            format!(
+                "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
+                self.core.spid, error.number, error.severity
+            ),
+        );
+        before.line = error.line;
+        before.procedure.clone_from(&error.procedure);
+        let killed = "Cannot continue the execution because the session is in the kill state.";
+        let after = SqlError::with(596, 21, 1, killed);
+        for message in [&before, error, &after] {
+            let _ = self.send_message(message);
+        }
+    }
+
     /// Sends an error and the DONE token of the failed statement.
     pub fn report(&mut self, error: &SqlError, frame: &Frame) -> Result<(), Stop> {
+        self.send_with_causes(error)?;
+        self.done_with_error(frame)
+    }
+
+    fn send_with_causes(&mut self, error: &SqlError) -> Result<(), Stop> {
         let mut causes: Vec<&SqlError> = Vec::new();
         let mut at = error;
         while let Some(cause) = &at.cause {
@@ -151,7 +219,10 @@ impl Interp<'_> {
             cause.procedure.clone_from(&error.procedure);
             self.send_message(&cause).map_err(|_| Stop::Disconnected)?;
         }
-        self.send_message(error).map_err(|_| Stop::Disconnected)?;
+        self.send_message(error).map_err(|_| Stop::Disconnected)
+    }
+
+    fn done_with_error(&mut self, frame: &Frame) -> Result<(), Stop> {
         let inside = self.rpc || frame.depth > 0;
         let kind = if inside {
             DoneKind::InProcedure
@@ -168,7 +239,6 @@ impl Interp<'_> {
         self.sink.done(done).map_err(|_| Stop::Disconnected)
     }
 
-    /// THROW.
     pub fn throw(
         &mut self,
         with_args: bool,
@@ -203,7 +273,7 @@ impl Interp<'_> {
             }
         };
         let (number, state) = (int(0)?, int(2)?);
-        let text = text_of(&values[1].0, &values[1].1, 2048)?;
+        let text = text_up_to(2048, &values[1].0, &values[1].1)?;
         if !(50000..=i64::from(i32::MAX)).contains(&number) {
             return Err(SqlError::with(
                 35100,
@@ -228,24 +298,13 @@ impl Interp<'_> {
     /// RAISERROR with a text (or a variable that holds one); numbers of sys.messages are refused.
     pub fn raiserror(
         &mut self,
+        raise: &RaisErrorStmt,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        let StmtKind::RaisError {
-            nowait,
-            log,
-            seterror,
-            ..
-        } = &stmt.kind
-        else {
-            return Err(SqlError::internal("RAISERROR of another statement").into());
-        };
         let values = self.values(stmt, module, frame)?;
         let (message, message_ty) = &values[0];
-        if !message_ty.is_string() {
-            return Err(SqlError::unsupported("RAISERROR with a message number").into());
-        }
         let int = |i: usize| -> Result<i64, SqlError> {
             match cast(
                 &values[i].0,
@@ -271,7 +330,7 @@ impl Interp<'_> {
         let severity = int(1)?.clamp(0, 25) as u8;
         let state = int(2)?;
         let state = if state < 0 { 1 } else { state.min(255) as u8 };
-        let format = text_of(message, message_ty, 2047)?;
+        let format = text_up_to(2047, message, message_ty)?;
         for (i, (_, ty)) in values.iter().enumerate().skip(3) {
             if !substitutable(ty) {
                 return Err(SqlError::new(
@@ -289,14 +348,14 @@ impl Interp<'_> {
         let text = crate::func::format_message(&format, &args)?;
         let number = 50000;
         let error = SqlError::with(number, severity, state, text);
-        check_log(severity, *log, self.core.sysadmin)?;
+        check_log(severity, raise.log, self.core.sysadmin)?;
         if severity <= 10 {
             let mut info = error.at(stmt.pos.line);
-            info.procedure.clone_from(&frame.procedure_name);
+            frame.origin.qualified().clone_into(&mut info.procedure);
             self.send_message(&info)?;
-            self.core.error = if *seterror { number } else { 0 };
+            self.core.error = if raise.seterror { number } else { 0 };
             self.core.rowcount = 0;
-            if *nowait {
+            if raise.nowait {
                 self.sink.flush()?;
             }
             return Ok(Flow::Next);

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use crate::access::Latch;
 use crate::adversary::{Choices, Question};
-use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind};
-use crate::bind::{self, BindContext};
-use crate::catalog::Catalog;
-use crate::context::{Core, Frame};
+use crate::ast::Stmt;
+use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Env, Spools};
 use crate::hooks::Stats;
-use crate::interrupt::Asking;
 use crate::plan::{Bound, Module, Replan};
+use crate::session::binding::bind_one;
 use crate::value::{ColumnMeta, Value};
 
 use super::errors::Origin;
@@ -67,22 +65,9 @@ impl Interp<'_> {
                 Some(bound) => bound,
                 None => self.bind_anew(stmt, module, frame)?,
             };
-            // A statement that depends on nothing need not look at the catalogue.
-            let current = |env: &Env<'_, '_>| {
-                bound.depends.is_empty() || env.core.against(&env.latch.catalog).is_current(&bound)
-            };
             let outcome = self.within(engine.latch(), frame, |env| {
-                if !current(env) {
+                if !env.admit(&bound)? {
                     return Ok(None);
-                }
-                env.lock_schemas(&bound.depends)?;
-                // Waiting for another session's DDL may have outdated the plan: bind anew.
-                if !current(env) {
-                    return Ok(None);
-                }
-                crate::session::permission::check(&bound.requires, env)?;
-                if !bound.may_spool {
-                    env.spools.turn_off();
                 }
                 match f.take() {
                     Some(f) => f(&bound, env).map(Some),
@@ -115,7 +100,7 @@ impl Interp<'_> {
         let bound = bind_one(stmt, module, self.core, frame, &catalog, &interrupted)
             .map_err(|e| Failure::Error(e, Origin::Compile))?;
         if let Some(choices) = &self.core.choices {
-            choices.enter_open_paths(&module.name, stmt.pos.line);
+            choices.enter_open_paths(module.origin.name(), stmt.pos.line);
         }
         let bound = Arc::new(bound);
         module.keep(stmt.pos.offset, Arc::clone(&bound));
@@ -153,111 +138,13 @@ impl Interp<'_> {
             snapshot: None,
             spools: Spools::default(),
             kept: None,
+            large: None,
         };
-        let result = env.statement(f);
+        let opened = env.open_statement();
+        let result = f(&mut env);
+        let result = env.close_statement(opened, result);
         self.stats.add(&env.stats);
         drop(env);
         result.map_err(Failure::from)
-    }
-}
-
-/// Binds what a statement needs bound.
-pub fn bind_one(
-    stmt: &Stmt,
-    module: &Module,
-    core: &Core,
-    frame: &Frame,
-    catalog: &Catalog,
-    interrupted: Asking<'_>,
-) -> SqlResult<Bound> {
-    let Some(database) = catalog.databases.get(&core.database) else {
-        return Err(SqlError::new(
-            911,
-            format!("Database '{}' does not exist.", core.database),
-        ));
-    };
-    let context = BindContext {
-        catalog,
-        database,
-        default_schema: crate::context::default_schema(database, frame),
-        login: &core.login,
-        variables: &module.variables,
-        quoted_identifier: module.quoted_identifier,
-        temporaries: &core.temporaries,
-        choices: core.choices.as_ref(),
-        interrupted,
-    };
-    bind_in(&context, stmt)
-}
-
-/// Binds a statement in a given context.
-fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
-    match &stmt.kind {
-        StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
-            bind::bind_condition(context, condition)
-        }
-        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
-            bind::bind_statement(context, &stmt.kind)
-        }
-        StmtKind::SetVariable {
-            name,
-            op: None,
-            value,
-        } => {
-            context.variables.target(name, stmt.pos)?;
-            bind::bind_scalars(context, &[value])
-        }
-        StmtKind::SetVariable {
-            name,
-            op: Some(op),
-            value,
-        } => {
-            context.variables.target(name, stmt.pos)?;
-            let variable = Expr {
-                pos: stmt.pos,
-                kind: ExprKind::Variable(name.clone()),
-            };
-            let kind = ExprKind::Binary(*op, Box::new(variable), Box::new(value.clone()));
-            bind::bind_scalars(
-                context,
-                &[&Expr {
-                    pos: value.pos,
-                    kind,
-                }],
-            )
-        }
-        StmtKind::Exec(ExecStmt {
-            return_into: Some(name),
-            ..
-        }) => {
-            context.variables.target(name, stmt.pos)?;
-            bind::bind_scalars(context, &crate::session::expressions::of(&stmt.kind))
-        }
-        kind @ (StmtKind::Block(_)
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::TryCatch { .. }
-        | StmtKind::Throw(_)
-        | StmtKind::RaisError { .. }
-        | StmtKind::Print(_)
-        | StmtKind::WaitFor { .. }
-        | StmtKind::Declare(_)
-        | StmtKind::SetOption(_)
-        | StmtKind::Exec(_)
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint) => {
-            bind::bind_scalars(context, &crate::session::expressions::of(kind))
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! EXECUTE AS and REVERT.
 
 use crate::access::Latch;
-use crate::ast::{Expr, ExprKind, Literal};
+use crate::ast::UserName;
 use crate::context::{ActingAs, Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
@@ -11,15 +11,7 @@ use super::{Failure, Flow, Interp};
 impl Interp<'_> {
     /// `EXECUTE AS USER = 'x'`: the session acts as that user until REVERT, or until the procedure
     /// or text that said so ends.
-    pub fn execute_as(
-        &mut self,
-        login: bool,
-        name: &Expr,
-        frame: &mut Frame,
-    ) -> Result<Flow, Failure> {
-        if login {
-            return Err(SqlError::unsupported("EXECUTE AS LOGIN").into());
-        }
+    pub fn execute_as(&mut self, name: &UserName, frame: &mut Frame) -> Result<Flow, Failure> {
         let name = name_of(name, frame)?;
         let user = {
             let engine = std::sync::Arc::clone(&self.core.engine);
@@ -46,30 +38,16 @@ impl Interp<'_> {
     }
 }
 
-fn name_of(name: &Expr, frame: &Frame) -> SqlResult<String> {
-    match &name.kind {
-        ExprKind::Literal(Literal::String(s) | Literal::NString(s)) => Ok(s.clone()),
-        ExprKind::Variable(variable) => {
+fn name_of(name: &UserName, frame: &Frame) -> SqlResult<String> {
+    match name {
+        UserName::Text(name) => Ok(name.clone()),
+        UserName::Variable(variable) => {
             if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
                 Ok(String::from_utf16_lossy(s))
             } else {
                 Err(cannot(""))
             }
         }
-        ExprKind::Literal(_)
-        | ExprKind::GlobalVariable(_)
-        | ExprKind::Column(_)
-        | ExprKind::Binary(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Call(_)
-        | ExprKind::Cast { .. }
-        | ExprKind::Convert { .. }
-        | ExprKind::SimpleCase { .. }
-        | ExprKind::SearchedCase { .. }
-        | ExprKind::Iif { .. }
-        | ExprKind::Subquery(_)
-        | ExprKind::Collate(..)
-        | ExprKind::AtTimeZone(..) => Err(SqlError::unsupported("EXECUTE AS with this name")),
     }
 }
 

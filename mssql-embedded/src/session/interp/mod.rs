@@ -14,9 +14,9 @@ mod variables;
 
 use std::sync::Arc;
 
-use crate::ast::{Stmt, StmtKind};
+use crate::ast::{FlowStmt, SessionStmt, Stmt, StmtKind, ValueStmt};
 use crate::context::{Core, Frame};
-use crate::error::SqlError;
+use crate::error::{SqlError, SqlResult};
 use crate::exec::test;
 use crate::hooks::Stats;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,6 @@ use super::{Disconnected, Done, DoneKind, ResultSink};
 
 use errors::Origin;
 pub use errors::Stop;
-pub use evaluate::bind_one;
 pub(super) use observe::Observed;
 pub use variables::assign;
 
@@ -36,13 +35,10 @@ pub use variables::assign;
 pub enum Flow {
     /// To the next statement.
     Next,
-    /// BREAK.
     Break,
-    /// CONTINUE.
     Continue,
     /// RETURN with a status.
     Return(i32),
-    /// GOTO.
     Goto(String),
 }
 
@@ -77,9 +73,7 @@ impl From<Disconnected> for Failure {
 
 /// Runs the requests of one session.
 pub struct Interp<'a> {
-    /// The session.
     pub core: &'a mut Core,
-    /// Where results go.
     pub sink: &'a mut dyn ResultSink,
     /// Rows of INSERT … EXEC are caught here instead of going to the client.
     pub capture: Option<KeptRows>,
@@ -110,15 +104,59 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
-    /// Runs one statement.
     pub fn run(&mut self, stmt: &Stmt, module: &Arc<Module>, frame: &mut Frame) -> Run {
         self.go_on()?;
         if self.core.settings.noexec && !set::ends_noexec(&stmt.kind) {
             return Ok(Flow::Next);
         }
         match &stmt.kind {
-            StmtKind::Block(list) => self.run_list(list, module, frame),
-            StmtKind::If {
+            StmtKind::Flow(flow) => self.flow(flow, stmt, module, frame),
+            StmtKind::Table(table) => self.leaf(stmt, module, frame, |run, frame| {
+                run.table_statement(table, stmt, module, frame)
+            }),
+            StmtKind::Ddl(ddl) => self.leaf(stmt, module, frame, |run, frame| {
+                run.definition(ddl, stmt, frame)
+            }),
+            StmtKind::Tran(tran) => self.leaf(stmt, module, frame, |run, frame| {
+                run.tran_statement(tran, module, frame)
+            }),
+            StmtKind::Session(session) => self.leaf(stmt, module, frame, |run, frame| {
+                run.session_statement(session, stmt, module, frame)
+            }),
+            StmtKind::Value(value) => self.leaf(stmt, module, frame, |run, frame| {
+                run.value_statement(value, stmt, module, frame)
+            }),
+            StmtKind::Exec(exec) => self.leaf(stmt, module, frame, |run, frame| {
+                run.exec(exec, stmt, module, frame)
+            }),
+        }
+    }
+
+    /// Runs a statement that has no others within it, and does with its error what is to be done.
+    fn leaf(
+        &mut self,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+        f: impl FnOnce(&mut Self, &mut Frame) -> Result<Flow, Failure>,
+    ) -> Run {
+        match self.observe(stmt, module, |run| f(run, frame)) {
+            Ok(flow) => Ok(flow),
+            Err(Failure::Stop(stop)) => Err(stop),
+            Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
+        }
+    }
+
+    fn flow(
+        &mut self,
+        flow: &FlowStmt,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Run {
+        match flow {
+            FlowStmt::Block(list) => self.run_list(list, module, frame),
+            FlowStmt::If {
                 then, otherwise, ..
             } => match self.condition(stmt, module, frame)? {
                 Some(true) => self.run(then, module, frame),
@@ -128,41 +166,12 @@ impl Interp<'_> {
                 },
                 None => Ok(Flow::Next),
             },
-            StmtKind::While { body, .. } => self.run_while(stmt, body, module, frame),
-            StmtKind::Break => Ok(Flow::Break),
-            StmtKind::Continue => Ok(Flow::Continue),
-            StmtKind::Goto(label) => Ok(Flow::Goto(label.name.clone())),
-            StmtKind::Label(_) => Ok(Flow::Next),
-            StmtKind::TryCatch { body, handler } => self.run_try(body, handler, module, frame),
-            StmtKind::Return(_)
-            | StmtKind::Throw(_)
-            | StmtKind::RaisError { .. }
-            | StmtKind::Print(_)
-            | StmtKind::WaitFor { .. }
-            | StmtKind::Declare(_)
-            | StmtKind::SetVariable { .. }
-            | StmtKind::SetOption(_)
-            | StmtKind::Exec(_)
-            | StmtKind::BeginTran(_)
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback(_)
-            | StmtKind::SaveTran(_)
-            | StmtKind::Use(_)
-            | StmtKind::Select(_)
-            | StmtKind::Insert(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_)
-            | StmtKind::Ddl(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert
-            | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => {
-                match self.observe(stmt, module, |run| run.leaf(stmt, module, frame)) {
-                    Ok(flow) => Ok(flow),
-                    Err(Failure::Stop(stop)) => Err(stop),
-                    Err(Failure::Error(error, origin)) => self.raise(error, origin, stmt, frame),
-                }
-            }
+            FlowStmt::While { body, .. } => self.run_while(stmt, body, module, frame),
+            FlowStmt::Break => Ok(Flow::Break),
+            FlowStmt::Continue => Ok(Flow::Continue),
+            FlowStmt::Goto(label) => Ok(Flow::Goto(label.name.clone())),
+            FlowStmt::Label(_) => Ok(Flow::Next),
+            FlowStmt::TryCatch { body, handler } => self.run_try(body, handler, module, frame),
         }
     }
 
@@ -244,51 +253,74 @@ impl Interp<'_> {
         }
     }
 
-    fn leaf(
+    fn value_statement(
         &mut self,
+        value: &ValueStmt,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        let flow = match &stmt.kind {
-            StmtKind::Declare(list) => self.declare(list, stmt, module, frame)?,
-            StmtKind::SetVariable { name, .. } => self.set_variable(name, stmt, module, frame)?,
-            StmtKind::Return(_) => self.return_status(stmt, module, frame)?,
-            StmtKind::Print(_) => self.print(stmt, module, frame)?,
-            StmtKind::Throw(args) => self.throw(args.is_some(), stmt, module, frame)?,
-            StmtKind::RaisError { .. } => self.raiserror(stmt, module, frame)?,
-            StmtKind::WaitFor { delay, .. } => self.wait_for(*delay, stmt, module, frame)?,
-            StmtKind::SetOption(option) => self.set_option(option, stmt, module, frame)?,
-            StmtKind::Exec(exec) => self.exec(exec, stmt, module, frame)?,
-            StmtKind::BeginTran(name) => self.begin_tran(name.as_ref(), frame)?,
-            StmtKind::Commit { delayed, .. } => self.commit_tran(&module.qualified, *delayed)?,
-            StmtKind::Rollback(name) => self.rollback_tran(name.as_ref(), frame)?,
-            StmtKind::SaveTran(name) => self.save_tran(name, frame)?,
-            StmtKind::Use(database) => self.use_database(&database.name)?,
-            StmtKind::Select(_)
-            | StmtKind::Insert(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_) => self.table_statement(stmt, module, frame)?,
-            StmtKind::Ddl(ddl) => self.definition(ddl, stmt, frame)?,
-            StmtKind::Kill(spid) => {
-                self.core.engine.kill(*spid)?;
-                Flow::Next
+        match value {
+            ValueStmt::Declare(list) => self.declare(list, stmt, module, frame),
+            ValueStmt::SetVariable { name, .. } => self.set_variable(name, stmt, module, frame),
+            ValueStmt::Return(_) => self.return_status(stmt, module, frame),
+            ValueStmt::Print(_) => self.print(stmt, module, frame),
+            ValueStmt::Throw(args) => self.throw(args.is_some(), stmt, module, frame),
+            ValueStmt::RaisError(raise) => self.raiserror(raise, stmt, module, frame),
+            ValueStmt::WaitFor { .. } => self.wait_for(stmt, module, frame),
+        }
+    }
+
+    fn session_statement(
+        &mut self,
+        session: &SessionStmt,
+        stmt: &Stmt,
+        module: &Arc<Module>,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        match session {
+            SessionStmt::Set(option) => {
+                let flow = self.set_option(option, stmt, module, frame)?;
+                self.core.show_settings();
+                Ok(flow)
             }
-            StmtKind::ExecuteAs { login, name } => self.execute_as(*login, name, frame)?,
-            StmtKind::Revert => self.revert(frame),
-            StmtKind::Checkpoint => Flow::Next,
-            StmtKind::Block(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Goto(_)
-            | StmtKind::Label(_)
-            | StmtKind::TryCatch { .. } => {
-                return Err(SqlError::internal("a statement that its caller runs").into());
+            SessionStmt::Use(database) => self.use_database(&database.name, frame),
+            SessionStmt::ExecuteAs(name) => self.execute_as(name, frame),
+            SessionStmt::Revert => Ok(self.revert(frame)),
+            SessionStmt::Kill(spid) => {
+                self.kill(*spid)?;
+                Ok(Flow::Next)
             }
-        };
-        Ok(flow)
+            SessionStmt::Checkpoint => Ok(Flow::Next),
+        }
+    }
+
+    /// KILL, with the refusals in SQL Server's order.
+    fn kill(&self, spid: i64) -> SqlResult<()> {
+        if !self.core.sysadmin {
+            let message = "User does not have permission to use the KILL statement.";
+            return Err(SqlError::with(6102, 14, 1, message));
+        }
+        let highest = i64::from(i16::MAX);
+        let refused = |number: i32, text: &str| Err(SqlError::new(number, text));
+        match spid {
+            _ if self.core.trancount > 0 => refused(
+                6115,
+                "KILL command cannot be used inside user transactions.",
+            ),
+            _ if !(1..=highest).contains(&spid) => refused(
+                6101,
+                &format!(
+                    "Process ID {spid} is not a valid process ID. Choose a number between 1 and {highest}."
+                ),
+            ),
+            // The sessions up to 50 are the server's own.
+            1..=50 => refused(6107, "Only user processes can be killed."),
+            _ if spid == i64::from(self.core.spid) => {
+                refused(6104, "Cannot use KILL to kill your own process.")
+            }
+            _ => self.core.engine.kill(spid),
+        }
     }
 
     /// CREATE, ALTER, DROP, GRANT and the like.
@@ -301,7 +333,7 @@ impl Interp<'_> {
         if self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
         }
-        self.begin_implicitly(&stmt.kind)?;
+        self.begin_implicitly(transaction::ddl_needs_transaction(ddl))?;
         let engine = Arc::clone(&self.core.engine);
         self.within(engine.latch(), frame, |env| super::ddl::run(ddl, env))?;
         for notice in std::mem::take(&mut self.core.notices) {
@@ -350,5 +382,5 @@ pub const SELECT: u16 = 0xC1;
 
 fn find_label(list: &[Stmt], label: &str) -> Option<usize> {
     list.iter()
-        .position(|s| matches!(&s.kind, StmtKind::Label(l) if l.name.eq_ignore_ascii_case(label)))
+        .position(|s| matches!(&s.kind, StmtKind::Flow(FlowStmt::Label(l)) if l.name.eq_ignore_ascii_case(label)))
 }

@@ -17,9 +17,9 @@ const CARRY_TEXT: &[&str] = &["sp_executesql", "sp_execute", "sp_prepexec"];
 /// How the tester's controls see a request.
 #[derive(Debug)]
 pub struct Observed {
-    /// The name the request is counted under; empty for a request of the controls themselves, which
-    /// is neither counted nor disturbed.
-    label: String,
+    /// The name the request is counted under; a request of the controls themselves has none and is
+    /// neither counted nor disturbed.
+    label: Option<String>,
     /// The moment of the request's arrival has been had.
     entered: bool,
     started: Instant,
@@ -29,15 +29,18 @@ impl Observed {
     /// A request to be counted under `label`.
     pub fn new(label: String) -> Self {
         Self {
-            label,
-            entered: false,
-            started: Instant::now(),
+            label: Some(label),
+            ..Self::unnoticed()
         }
     }
 
     /// A request nobody shall notice.
     pub fn unnoticed() -> Self {
-        Self::new(String::new())
+        Self {
+            label: None,
+            entered: false,
+            started: Instant::now(),
+        }
     }
 }
 
@@ -49,16 +52,16 @@ impl Interp<'_> {
         module: &Module,
         run: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if !self.core.engine.hooks.watching() || self.observed.label.is_empty() {
+        if !self.core.engine.hooks.watching() || self.observed.label.is_none() {
             return run(self);
         }
         let text = module.text_of(stmt);
-        self.moment(Moment::Statement, &module.qualified, text)?;
+        self.moment(Moment::Statement, module.origin.qualified(), text)?;
         let before = self.stats;
         let outcome = run(self);
         let hooks = &self.core.engine.hooks;
         if hooks.counts_statements() {
-            hooks.statement_ended(&module.qualified, text, &self.stats.since(&before));
+            hooks.statement_ended(module.origin.qualified(), text, &self.stats.since(&before));
         }
         outcome
     }
@@ -67,14 +70,17 @@ impl Interp<'_> {
     /// free.
     pub fn moment(&mut self, moment: Moment, procedure: &str, text: &str) -> Result<(), Failure> {
         let hooks = &self.core.engine.hooks;
-        if !hooks.has_rules() || self.observed.label.is_empty() {
+        if !hooks.has_rules() {
             return Ok(());
         }
+        let Some(request) = &self.observed.label else {
+            return Ok(());
+        };
         let event = Event {
             moment,
             spid: self.core.spid,
             procedure,
-            request: &self.observed.label,
+            request,
             text,
         };
         for action in hooks.actions(&event) {
@@ -106,8 +112,8 @@ impl Interp<'_> {
             return Ok(());
         }
         self.observed.entered = true;
-        if !self.observed.label.is_empty() {
-            self.observed.label = dotted(name);
+        if let Some(label) = &mut self.observed.label {
+            *label = dotted(name);
         }
         self.moment(Moment::Request, "", "")
     }
@@ -121,20 +127,20 @@ impl Interp<'_> {
         if let [stmt] = module.body.as_slice()
             && let StmtKind::Exec(exec) = &stmt.kind
             && let ExecTarget::Procedure(name) = &exec.target
-            && !self.observed.label.is_empty()
+            && let Some(label) = &mut self.observed.label
         {
-            self.observed.label = dotted(name);
+            *label = dotted(name);
         }
         self.moment(Moment::Request, "", text)
     }
 
     /// The request has run: counts it, and lets rules act on its response.
     pub fn leave(&mut self, text: &str) -> Result<(), Failure> {
-        if self.observed.label.is_empty() {
+        let Some(label) = &self.observed.label else {
             return Ok(());
-        }
+        };
         let request = Request {
-            label: &self.observed.label,
+            label,
             stats: self.stats,
             time: self.observed.started.elapsed(),
             traffic: self.sink.traffic(),

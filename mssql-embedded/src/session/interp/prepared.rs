@@ -6,8 +6,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::session::text_of;
 use crate::value::{DataType, Value};
 
-use super::call::{Argument, Returned};
-use super::system::{own, status};
+use super::call::{Argument, Returned, own, status};
 use super::{Failure, Interp};
 
 impl Interp<'_> {
@@ -146,7 +145,7 @@ pub(super) fn shown_query(declared: &str, text: &str) -> String {
 fn optional_text(arg: Option<Argument>) -> SqlResult<String> {
     match arg.and_then(|a| a.value) {
         Some((Value::Null, _)) | None => Ok(String::new()),
-        Some((value, ty)) => text_of(&value, &ty, usize::MAX),
+        Some((value, ty)) => text_of(&value, &ty),
     }
 }
 
@@ -156,9 +155,7 @@ pub(super) fn text_argument(
     name: &str,
 ) -> SqlResult<String> {
     match arg.and_then(|a| a.value) {
-        Some((value, ty @ (DataType::NVarChar(..) | DataType::NChar(..)))) => {
-            text_of(&value, &ty, usize::MAX)
-        }
+        Some((value, ty @ (DataType::NVarChar(..) | DataType::NChar(..)))) => text_of(&value, &ty),
         Some(_) => Err(SqlError::with(
             214,
             16,

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ast::{DeadlockPriority, IsolationLevel, SetOption, Stmt, StmtKind};
+use crate::ast::{DeadlockPriority, SessionStmt, SetOption, Stmt, StmtKind, Toggle};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::Interrupt;
@@ -18,7 +18,8 @@ use super::{Failure, Flow, Interp, Stop};
 pub(super) fn ends_noexec(statement: &StmtKind) -> bool {
     matches!(
         statement,
-        StmtKind::SetOption(SetOption::Switch(names, false)) if names.iter().any(|n| n == "NOEXEC")
+        StmtKind::Session(SessionStmt::Set(SetOption::Switch(toggles, false)))
+            if toggles.contains(&Toggle::NoExec)
     )
 }
 
@@ -32,9 +33,9 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
         match option {
-            SetOption::Switch(names, on) => {
-                for name in names {
-                    self.switch(name, *on)?;
+            SetOption::Switch(toggles, on) => {
+                for toggle in toggles {
+                    self.switch(*toggle, *on);
                 }
             }
             SetOption::IdentityInsert(table, on) => self.identity_insert(table, *on, frame)?,
@@ -67,7 +68,7 @@ impl Interp<'_> {
                 }
                 self.core.settings.deadlock_priority = level as i32;
             }
-            SetOption::IsolationLevel(level) => self.isolation_level(*level)?,
+            SetOption::IsolationLevel(level) => self.core.settings.isolation = *level,
             SetOption::RowCount(_) => {
                 let n = self.number(stmt, module, frame)?;
                 let limit = u64::try_from(n).map_err(|_| {
@@ -83,10 +84,7 @@ impl Interp<'_> {
             }
             SetOption::TextSize(_) => {
                 let n = self.number(stmt, module, frame)?;
-                // Nothing is ever cut, so only the values that cut nothing are taken.
-                if n != -1 && n < i64::from(i32::MAX) {
-                    return Err(SqlError::unsupported(format!("SET TEXTSIZE {n}")).into());
-                }
+                crate::session::early::textsize(n)?;
                 self.core.settings.textsize = n;
             }
             SetOption::DateFirst(_) => {
@@ -96,16 +94,9 @@ impl Interp<'_> {
                     SqlError::with(2742, 16, 1, format!("SET DATEFIRST {n} is out of range."))
                 })?;
             }
-            SetOption::DateFormat(format) => {
-                if !format.name.eq_ignore_ascii_case("mdy") {
-                    return Err(
-                        SqlError::unsupported(format!("SET DATEFORMAT {}", format.name)).into(),
-                    );
-                }
-            }
-            SetOption::Language(name) => self.language(name)?,
+            SetOption::Language => self.language()?,
             SetOption::ContextInfo(_) => self.context_info(stmt, module, frame)?,
-            SetOption::Statistics => {}
+            SetOption::DateFormat | SetOption::Statistics => {}
         }
         self.core.rowcount = 0;
         self.core.error = 0;
@@ -131,53 +122,15 @@ impl Interp<'_> {
         Ok(())
     }
 
-    fn switch(&mut self, name: &str, on: bool) -> SqlResult<()> {
+    fn switch(&mut self, toggle: Toggle, on: bool) {
         let s = &mut self.core.settings;
-        match name {
-            "NOCOUNT" => s.nocount = on,
-            "NOEXEC" => s.noexec = on,
-            "XACT_ABORT" => s.xact_abort = on,
-            "QUOTED_IDENTIFIER" => s.quoted_identifier = on,
-            "IMPLICIT_TRANSACTIONS" => s.implicit_transactions = on,
-            // The engine always behaves as with these on; off would change results.
-            "ANSI_NULLS"
-            | "ANSI_WARNINGS"
-            | "ARITHABORT"
-            | "ANSI_PADDING"
-            | "CONCAT_NULL_YIELDS_NULL"
-            | "ANSI_NULL_DFLT_ON"
-                if on => {}
-            "NUMERIC_ROUNDABORT"
-            | "ARITHIGNORE"
-            | "CURSOR_CLOSE_ON_COMMIT"
-            | "ANSI_NULL_DFLT_OFF"
-            | "PARSEONLY"
-            | "FMTONLY"
-            | "SHOWPLAN_ALL"
-            | "SHOWPLAN_TEXT"
-            | "SHOWPLAN_XML"
-            | "FORCEPLAN"
-            | "REMOTE_PROC_TRANSACTIONS"
-            | "DISABLE_DEF_CNST_CHK"
-                if !on => {}
-            _ => {
-                let state = if on { "ON" } else { "OFF" };
-                return Err(SqlError::unsupported(format!("SET {name} {state}")));
-            }
+        match toggle {
+            Toggle::NoCount => s.nocount = on,
+            Toggle::NoExec => s.noexec = on,
+            Toggle::XactAbort => s.xact_abort = on,
+            Toggle::QuotedIdentifier => s.quoted_identifier = on,
+            Toggle::ImplicitTransactions => s.implicit_transactions = on,
         }
-        Ok(())
-    }
-
-    fn isolation_level(&mut self, level: IsolationLevel) -> SqlResult<()> {
-        let was = self.core.settings.isolation;
-        if level == IsolationLevel::Snapshot && was != level && self.core.trancount > 0 {
-            return Err(SqlError::new(
-                3951,
-                "Transaction failed because the session cannot switch to SNAPSHOT inside a transaction that did not start so.",
-            ));
-        }
-        self.core.settings.isolation = level;
-        Ok(())
     }
 
     fn identity_insert(
@@ -223,11 +176,7 @@ impl Interp<'_> {
         Ok(())
     }
 
-    fn language(&mut self, name: &str) -> Result<(), Failure> {
-        let plain = name.trim();
-        if !plain.eq_ignore_ascii_case("us_english") && !plain.eq_ignore_ascii_case("English") {
-            return Err(SqlError::unsupported(format!("SET LANGUAGE {plain}")).into());
-        }
+    fn language(&mut self) -> Result<(), Failure> {
         let old = std::mem::replace(&mut self.core.settings.language, "us_english".to_owned());
         self.sink
             .env_change(&EnvChange::Language("us_english".to_owned(), old))?;
@@ -262,12 +211,12 @@ impl Interp<'_> {
         }
     }
 
-    /// USE.
-    pub fn use_database(&mut self, name: &str) -> Result<Flow, Failure> {
+    pub fn use_database(&mut self, name: &str, frame: &mut Frame) -> Result<Flow, Failure> {
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
         let (new, old) = crate::session::enter_database(&latch, self.core, name)?;
         drop(latch);
+        frame.user = self.core.user;
         self.sink
             .env_change(&EnvChange::Database(new.clone(), old))?;
         let text = format!("Changed database context to '{new}'.");
@@ -277,22 +226,35 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
+    /// Ends what a USE of dynamic text did: "changes in database context last only until the end of
+    /// the EXECUTE statement". The client hears of it, because it has heard of the USE.
+    pub(super) fn return_to(&mut self, (database, user): (String, i32)) -> Result<(), Failure> {
+        if self.core.database == database {
+            return Ok(());
+        }
+        let catalog = self.core.engine.catalog();
+        let name = |key: &str| {
+            let found = catalog.databases.get(key);
+            found.map_or_else(|| key.to_owned(), |d| d.name.clone())
+        };
+        let change = EnvChange::Database(name(&database), name(&self.core.database));
+        (self.core.database, self.core.user) = (database, user);
+        self.sink.env_change(&change)?;
+        Ok(())
+    }
+
     /// WAITFOR DELAY. The wait follows the engine's clock, so a test that moves the clock ends it.
     pub fn wait_for(
         &mut self,
-        delay: bool,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        if !delay {
-            return Err(SqlError::unsupported("WAITFOR TIME").into());
-        }
         let (value, from) = self.value(stmt, module, frame)?;
         let ticks = match cast(&value, &from, &DataType::DateTime, None, CastMode::Assign) {
             Ok(Value::DateTime { ticks, .. }) => ticks,
             _ => {
-                let text = crate::session::text_of(&value, &from, 100)?;
+                let text = crate::session::text_up_to(100, &value, &from)?;
                 return Err(SqlError::with(
                     148,
                     15,

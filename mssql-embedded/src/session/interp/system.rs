@@ -9,10 +9,10 @@ use crate::catalog::Param;
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::refused::{Kind, refusal};
-use crate::session::text_of;
+use crate::session::{text_of, text_up_to};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::call::{Argument, Returned, unknown_procedure};
+use super::call::{Argument, Returned, not_output, own, status, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp};
 
@@ -74,14 +74,11 @@ impl Interp<'_> {
             let outcome = self.run_text(&text, Vec::new(), frame);
             self.core.nest_level -= 1;
             outcome?;
-            return Ok(Returned {
-                status: 0,
-                params: Vec::new(),
-            });
+            return Ok(status(self.core.error));
         };
         let declared = match declared.value {
             Some((Value::Null, _)) | None => String::new(),
-            Some((value, ty)) => text_of(&value, &ty, usize::MAX)?,
+            Some((value, ty)) => text_of(&value, &ty)?,
         };
         let params = crate::session::parse_parameters(&declared, self.core)?;
         let shown = shown_query(&declared, &text);
@@ -90,6 +87,8 @@ impl Interp<'_> {
         let outcome = self.run_with_parameters(&text, &shown, params, args.collect(), frame);
         self.core.nest_level -= 1;
         let mut returned = outcome?;
+        // "0 (success) or nonzero (failure)": it is @@ERROR as the text leaves it.
+        returned.status = self.core.error;
         // Output parameters go by position, and the first two arguments are sp_executesql's own.
         returned.params.splice(0..0, [own("@stmt"), own("@params")]);
         Ok(returned)
@@ -105,12 +104,20 @@ impl Interp<'_> {
         args: Vec<Argument>,
         frame: &mut Frame,
     ) -> Result<Returned, Failure> {
+        // The text has no name that the message could say, so SQL Server leaves a gap.
+        if args.len() > params.len() && args.iter().all(|a| a.name.is_none()) {
+            let text = "Procedure or function  has too many arguments specified.";
+            return Err(SqlError::with(8144, 16, 2, text).into());
+        }
         let mut bound = Vec::with_capacity(params.len());
         for (i, param) in params.iter().enumerate() {
             let arg = args
                 .iter()
-                .find(|a| a.name.eq_ignore_ascii_case(&param.name))
-                .or_else(|| args.get(i).filter(|a| a.name.is_empty()));
+                .find(|a| a.is_named(&param.name))
+                .or_else(|| args.get(i).filter(|a| a.name.is_none()));
+            if arg.is_some_and(|a| a.output) && !param.output {
+                return Err(not_output(&param.name).into());
+            }
             let value = match arg.and_then(|a| a.value.as_ref()) {
                 Some((value, from)) => cast(value, from, &param.ty, None, CastMode::Assign)?,
                 None => {
@@ -125,17 +132,14 @@ impl Interp<'_> {
             };
             bound.push((param.clone(), value));
         }
-        if let Some(extra) = args.iter().find(|a| {
-            !a.name.is_empty() && !params.iter().any(|p| p.name.eq_ignore_ascii_case(&a.name))
-        }) {
+        let mut names = args.iter().filter_map(|a| a.name.as_ref());
+        let known = |name: &String| params.iter().any(|p| p.name.eq_ignore_ascii_case(name));
+        if let Some(extra) = names.find(|name| !known(name)) {
             return Err(SqlError::with(
                 8145,
                 16,
                 1,
-                format!(
-                    "{} is not a parameter for procedure sp_executesql.",
-                    extra.name
-                ),
+                format!("{extra} is not a parameter for procedure sp_executesql."),
             )
             .into());
         }
@@ -252,24 +256,6 @@ impl Interp<'_> {
     }
 }
 
-/// An argument of a system procedure that precedes those of the text it runs.
-pub(super) fn own(name: &str) -> (Param, Value) {
-    let param = Param {
-        name: name.to_owned(),
-        ty: DataType::NVarChar(Length::Max, crate::value::Collation::SqlLatin1CiAs),
-        default: None,
-        output: false,
-    };
-    (param, Value::Null)
-}
-
-pub(super) fn status(status: i32) -> Returned {
-    Returned {
-        status,
-        params: Vec::new(),
-    }
-}
-
 /// @DbPrincipal: all locks belong to public here.
 fn refuse_principal(principal: Option<&str>) -> SqlResult<()> {
     match principal {
@@ -302,17 +288,17 @@ fn named_values(
 ) -> SqlResult<Vec<Option<String>>> {
     let mut values = vec![None; names.len()];
     for (i, arg) in args.iter().enumerate() {
-        let at = if arg.name.is_empty() {
-            (i < names.len()).then_some(i)
-        } else {
-            names.iter().position(|n| n.eq_ignore_ascii_case(&arg.name))
+        let at = match &arg.name {
+            None => (i < names.len()).then_some(i),
+            Some(name) => names.iter().position(|n| n.eq_ignore_ascii_case(name)),
         };
         let Some(at) = at else {
+            let name = arg.name.as_deref().unwrap_or_default();
             return Err(SqlError::with(
                 8145,
                 16,
                 1,
-                format!("{} is not a parameter for procedure {procedure}.", arg.name),
+                format!("{name} is not a parameter for procedure {procedure}."),
             ));
         };
         if let Some((value, ty)) = &arg.value
@@ -321,7 +307,7 @@ fn named_values(
             let target =
                 DataType::NVarChar(Length::Limited(255), crate::value::Collation::SqlLatin1CiAs);
             let text = cast(value, ty, &target, None, CastMode::Assign)?;
-            values[at] = Some(text_of(&text, &target, 255)?);
+            values[at] = Some(text_up_to(255, &text, &target)?);
         }
     }
     Ok(values)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{InsertSource, QueryBody, Stmt, StmtKind};
+use crate::ast::{InsertSource, QueryBody, Stmt, StmtKind, TableStmt};
 use crate::context::Frame;
 use crate::error::SqlError;
 use crate::exec::{self, DmlResult, Env, QueryRun, eval};
@@ -44,6 +44,13 @@ impl Partial {
     }
 }
 
+fn writes(table: &TableStmt) -> bool {
+    match table {
+        TableStmt::Select(select) => makes_a_table(&select.query.body),
+        TableStmt::Insert(_) | TableStmt::Update(_) | TableStmt::Delete(_) => true,
+    }
+}
+
 /// Whether a query is a SELECT … INTO, which writes.
 fn makes_a_table(body: &QueryBody) -> bool {
     match body {
@@ -74,48 +81,16 @@ impl Interp<'_> {
     /// back, so that a slow client never holds up another session.
     pub fn table_statement(
         &mut self,
+        table: &TableStmt,
         stmt: &Stmt,
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
-        let writes = match &stmt.kind {
-            StmtKind::Select(select) => makes_a_table(&select.query.body),
-            StmtKind::Block(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(_)
-            | StmtKind::Goto(_)
-            | StmtKind::Label(_)
-            | StmtKind::TryCatch { .. }
-            | StmtKind::Throw(_)
-            | StmtKind::RaisError { .. }
-            | StmtKind::Print(_)
-            | StmtKind::WaitFor { .. }
-            | StmtKind::Declare(_)
-            | StmtKind::SetVariable { .. }
-            | StmtKind::SetOption(_)
-            | StmtKind::Exec(_)
-            | StmtKind::BeginTran(_)
-            | StmtKind::Commit { .. }
-            | StmtKind::Rollback(_)
-            | StmtKind::SaveTran(_)
-            | StmtKind::Use(_)
-            | StmtKind::Insert(_)
-            | StmtKind::Update(_)
-            | StmtKind::Delete(_)
-            | StmtKind::Ddl(_)
-            | StmtKind::ExecuteAs { .. }
-            | StmtKind::Revert
-            | StmtKind::Kill(_)
-            | StmtKind::Checkpoint => true,
-        };
-        self.begin_implicitly(&stmt.kind)?;
-        if writes && self.core.doomed && self.core.trancount > 0 {
+        self.begin_implicitly(transaction::table_needs_transaction(table))?;
+        if writes(table) && self.core.doomed && self.core.trancount > 0 {
             return Err(transaction::doomed().into());
         }
-        let given = if let StmtKind::Insert(insert) = &stmt.kind
+        let given = if let TableStmt::Insert(insert) = table
             && let InsertSource::Exec(exec) = &insert.source
         {
             Some(self.captured(exec, stmt, module, frame)?)

@@ -1,18 +1,40 @@
 //! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
 
-use crate::ast::{Ddl, DropKind, QueryBody, StmtKind, TranName};
+use crate::ast::{Ddl, DropKind, QueryBody, TableStmt, TranName, TranStmt};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Moment;
+use crate::plan::Module;
 use crate::session::{BeginRequest, EnvChange, TransactionRequest};
 use crate::value::Value;
 
 use super::{Failure, Flow, Interp};
 
 impl Interp<'_> {
+    pub fn tran_statement(
+        &mut self,
+        stmt: &TranStmt,
+        module: &Module,
+        frame: &mut Frame,
+    ) -> Result<Flow, Failure> {
+        match stmt {
+            TranStmt::Begin(name) => self.begin_tran(name.as_ref(), frame),
+            TranStmt::Commit { delayed, .. } => {
+                self.commit_tran(module.origin.qualified(), *delayed)
+            }
+            TranStmt::Rollback(name) => self.rollback_tran(name.as_ref(), frame),
+            TranStmt::Save(name) => self.save_tran(name, frame),
+        }
+    }
+
     /// BEGIN TRAN: the first one opens the transaction, further ones only count.
     pub fn begin_tran(&mut self, name: Option<&TranName>, frame: &Frame) -> Result<Flow, Failure> {
         let name = name.map(|n| self.tran_name(n, frame)).transpose()?;
+        // "BEGIN TRANSACTION … starts two nested transactions" with IMPLICIT_TRANSACTIONS ON: it is among
+        // the statements that begin one of their own first.
+        if self.core.settings.implicit_transactions && self.core.trancount == 0 {
+            self.begin(None)?;
+        }
         self.begin(name)?;
         self.settled();
         Ok(Flow::Next)
@@ -37,11 +59,8 @@ impl Interp<'_> {
 
     /// Under IMPLICIT_TRANSACTIONS, a statement that reads or changes tables or definitions begins a
     /// transaction; a SELECT of mere values does not.
-    pub fn begin_implicitly(&mut self, kind: &StmtKind) -> Result<(), Failure> {
-        if self.core.settings.implicit_transactions
-            && self.core.trancount == 0
-            && needs_transaction(kind)
-        {
+    pub fn begin_implicitly(&mut self, needed: bool) -> Result<(), Failure> {
+        if self.core.settings.implicit_transactions && self.core.trancount == 0 && needed {
             self.open_transaction()?;
             self.core.trancount = 1;
         }
@@ -57,6 +76,8 @@ impl Interp<'_> {
         let descriptor = txn.id;
         self.core.txn = Some(txn);
         self.core.doomed = false;
+        self.core.began_in_snapshot =
+            self.core.settings.isolation == crate::ast::IsolationLevel::Snapshot;
         self.core.savepoints.clear();
         self.sink
             .env_change(&EnvChange::BeginTransaction(descriptor))?;
@@ -172,7 +193,6 @@ impl Interp<'_> {
         }
     }
 
-    /// SAVE TRAN.
     pub fn save_tran(&mut self, name: &TranName, frame: &Frame) -> Result<Flow, Failure> {
         let name = self.tran_name(name, frame)?;
         self.save(name)?;
@@ -245,6 +265,7 @@ impl Interp<'_> {
         };
         if let Some(isolation) = isolation {
             self.core.settings.isolation = isolation;
+            self.core.show_settings();
         }
         self.begin((!name.is_empty()).then_some(name))
     }
@@ -258,49 +279,25 @@ pub fn doomed() -> SqlError {
     )
 }
 
-fn needs_transaction(kind: &StmtKind) -> bool {
-    match kind {
-        StmtKind::Select(select) => reads_a_source(&select.query.body),
-        // Databases come and go outside of transactions.
-        StmtKind::Ddl(
-            Ddl::CreateDatabase { .. }
+/// Whether a statement on tables needs a transaction.
+pub fn table_needs_transaction(stmt: &TableStmt) -> bool {
+    match stmt {
+        TableStmt::Select(select) => reads_a_source(&select.query.body),
+        TableStmt::Insert(_) | TableStmt::Update(_) | TableStmt::Delete(_) => true,
+    }
+}
+
+/// Whether a definition needs a transaction: databases come and go outside of transactions.
+pub fn ddl_needs_transaction(ddl: &Ddl) -> bool {
+    !matches!(
+        ddl,
+        Ddl::CreateDatabase { .. }
             | Ddl::AlterDatabase { .. }
             | Ddl::Drop {
                 kind: DropKind::Database,
                 ..
-            },
-        ) => false,
-        StmtKind::Block(_)
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Label(_)
-        | StmtKind::TryCatch { .. }
-        | StmtKind::Throw(_)
-        | StmtKind::RaisError { .. }
-        | StmtKind::Print(_)
-        | StmtKind::WaitFor { .. }
-        | StmtKind::Declare(_)
-        | StmtKind::SetVariable { .. }
-        | StmtKind::SetOption(_)
-        | StmtKind::Exec(_)
-        | StmtKind::BeginTran(_)
-        | StmtKind::Commit { .. }
-        | StmtKind::Rollback(_)
-        | StmtKind::SaveTran(_)
-        | StmtKind::Use(_)
-        | StmtKind::Insert(_)
-        | StmtKind::Update(_)
-        | StmtKind::Delete(_)
-        | StmtKind::Ddl(_)
-        | StmtKind::ExecuteAs { .. }
-        | StmtKind::Revert
-        | StmtKind::Kill(_)
-        | StmtKind::Checkpoint => true,
-    }
+            }
+    )
 }
 
 fn reads_a_source(body: &QueryBody) -> bool {

@@ -106,13 +106,12 @@ impl Interp<'_> {
 
     /// A procedure that returns NULL returns 0, and says so.
     fn null_status(&mut self, stmt: &Stmt, frame: &Frame) -> Result<(), Failure> {
-        let name = &frame.procedure_name;
-        let short = name.rsplit('.').next().unwrap_or(name);
+        let short = frame.origin.name();
         let text = format!(
             "The '{short}' procedure attempted to return a status of NULL, which is not allowed. A status of 0 will be returned instead."
         );
         let mut notice = SqlError::with(282, 10, 1, text).at(stmt.pos.line);
-        notice.procedure.clone_from(name);
+        frame.origin.qualified().clone_into(&mut notice.procedure);
         self.send_message(&notice)?;
         Ok(())
     }
@@ -124,11 +123,11 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
         let text = match self.values(stmt, module, frame)?.first() {
-            Some((value, from)) => crate::session::text_of(value, from, 4000)?,
+            Some((value, from)) => crate::session::text_up_to(4000, value, from)?,
             None => String::new(),
         };
         let mut message = SqlError::with(0, 0, 1, text).at(stmt.pos.line);
-        message.procedure.clone_from(&frame.procedure_name);
+        frame.origin.qualified().clone_into(&mut message.procedure);
         self.send_message(&message)?;
         self.core.rowcount = 0;
         self.core.error = 0;

@@ -1,9 +1,12 @@
 //! Conversions between types: CAST, CONVERT, assignment and storage.
 
+mod style;
 mod to_binary;
 mod to_date;
 mod to_number;
 mod to_text;
+
+pub use style::refuse_style;
 
 use super::{DataType, Length, Value, errors, guid, text};
 use crate::error::{SqlError, SqlResult};
@@ -42,6 +45,9 @@ pub fn cast(
 ) -> SqlResult<Value> {
     if value.is_null() || matches!(to, DataType::Null) || (from == to && style.is_none()) {
         return Ok(value.clone());
+    }
+    if let Some(style) = style {
+        refuse_style(from, to, style)?;
     }
     match to {
         DataType::Null => Ok(value.clone()),
@@ -90,12 +96,8 @@ pub fn store(
 }
 
 fn truncated_in(value: &Value, to: &DataType, target: &StoreTarget<'_>) -> SqlError {
-    let limit = match to.length() {
-        Some(Length::Limited(n)) => usize::from(n),
-        _ => usize::MAX,
-    };
-    let shown = if let Value::Str(s) = value {
-        text::to_string(text::fitting_prefix(s, to, limit))
+    let shown = if let (Value::Str(s), Some(Length::Limited(limit))) = (value, to.length()) {
+        text::to_string(text::fitting_prefix(s, to, usize::from(limit)))
     } else {
         String::new()
     };

@@ -132,8 +132,7 @@ fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> Sql
 ///
 /// # Errors
 ///
-/// 9809 for a style that does not exist; the styles with a two-digit year first and the Hijri ones
-/// are refused, since the text would be misread.
+/// 9809 for a style that does not exist; those that would be misread are refused before.
 fn reads_day_first(style: Option<i32>, from: &DataType, to: &DataType) -> SqlResult<bool> {
     match style {
         Some(3 | 4 | 5 | 103 | 104 | 105) => Ok(true),
@@ -141,9 +140,6 @@ fn reads_day_first(style: Option<i32>, from: &DataType, to: &DataType) -> SqlRes
         | Some(
             0 | 1 | 6..=10 | 12..=14 | 20..=25 | 100..=102 | 106..=114 | 120 | 121 | 126 | 127,
         ) => Ok(false),
-        Some(style @ (2 | 11 | 130 | 131)) => Err(SqlError::unsupported(format!(
-            "reading a date with style {style}"
-        ))),
         Some(style) => {
             let (from, to) = (from.error_name(), to.error_name());
             Err(SqlError::new(

@@ -46,7 +46,7 @@ pub(super) fn integer(value: &Value, from: &DataType, to: &DataType) -> SqlResul
             i64::try_from(whole)
                 .ok()
                 .filter(|n| in_range(*n, to))
-                .ok_or_else(|| errors::overflow_from("numeric", to))?
+                .ok_or_else(|| errors::overflow(to))?
         }
         Value::Float(f) => {
             let whole = f.trunc();

@@ -14,7 +14,6 @@ const JSON_VALUE_LIMIT: usize = 4000;
 /// A value found in JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// What it is.
     pub kind: Kind,
     /// Its text, quotes of strings included.
     pub raw: &'a [u16],
@@ -40,7 +39,6 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether a key of the text is this name.
 pub(super) fn key_is(text: &[u16], key: Span, name: &[u16]) -> bool {
     let raw = &text[key.start + 1..key.end - 1];
     if key.escaped {
@@ -204,20 +202,6 @@ pub fn json_query<'a>(
         Ok(None)
     }
 }
-
-/// JSON_PATH_EXISTS.
-///
-/// # Errors
-///
-/// 13609 for malformed text.
-pub fn path_exists(text: &[u16], path: &JsonPath, steps: Steps<'_>) -> SqlResult<bool> {
-    let lax = JsonPath {
-        strict: false,
-        ..path.clone()
-    };
-    find_in(text, &lax, 2, steps).map(|found| found.is_some())
-}
-
 /// ISJSON: whether the whole text is one valid object or array.
 ///
 /// # Errors

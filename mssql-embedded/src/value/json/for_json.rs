@@ -8,11 +8,8 @@ use crate::value::{DataType, Value, date_format, decimal, guid, text};
 /// The options of FOR JSON PATH.
 #[derive(Clone, Debug, Default)]
 pub struct ForJsonOptions {
-    /// ROOT('name').
     pub root: Option<String>,
-    /// INCLUDE_NULL_VALUES.
     pub include_null_values: bool,
-    /// WITHOUT_ARRAY_WRAPPER.
     pub without_array_wrapper: bool,
 }
 

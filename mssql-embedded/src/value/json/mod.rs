@@ -9,7 +9,7 @@ mod path;
 mod scan;
 
 pub use escape::{escape_into, escaped_len};
-pub use extract::{is_json, json_query, json_value, path_exists};
+pub use extract::{is_json, json_query, json_value};
 pub use for_json::{ForJson, ForJsonOptions};
 pub use modify::{NewValue, modify};
 pub use open_json::{JsonColumn, JsonTable, open_json};

@@ -10,7 +10,6 @@ use crate::value::Steps;
 /// The state of 13609 when JSON_MODIFY raises it.
 const STATE: u8 = 2;
 
-/// What JSON_MODIFY writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewValue<'a> {
     /// SQL NULL: removes a member in lax mode, writes `null` in strict mode.

@@ -110,13 +110,11 @@ fn for_each(
     }
 }
 
-/// A column of WITH.
 #[derive(Clone, Debug)]
 pub struct JsonColumn {
     /// Where its value stands, from the row's object.
     pub path: JsonPath,
     pub ty: DataType,
-    /// AS JSON.
     pub as_json: bool,
 }
 

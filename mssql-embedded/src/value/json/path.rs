@@ -3,7 +3,6 @@
 use super::escape::unescape;
 use crate::error::{SqlError, SqlResult};
 
-/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A member of an object; names compare exactly.
@@ -12,7 +11,6 @@ pub enum Step {
     Element(usize),
 }
 
-/// A parsed path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath {
     /// Whether what is not found is an error.

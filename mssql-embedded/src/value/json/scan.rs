@@ -9,7 +9,6 @@ const MAX_DEPTH: usize = 128;
 /// What a JSON value is; the numbers are those of OPENJSON's `type` column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `null`
     Null = 0,
     String = 1,
     Number = 2,

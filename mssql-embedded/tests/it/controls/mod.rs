@@ -3,6 +3,7 @@
 mod clock;
 mod connections;
 mod counters;
+mod durability;
 mod failures;
 mod interleavings;
 mod switches;

@@ -88,6 +88,9 @@ async fn read_only_database_is_read_and_refuses_every_change() {
     let shown = "SELECT CAST(is_read_only AS INT) FROM sys.databases WHERE name = DB_NAME()";
     server.controls().set_read_only("master", true).unwrap();
     assert_eq!(session.int(shown).await.unwrap(), 1);
+    let updateable =
+        "SELECT IIF(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') = 'READ_WRITE', 1, 0)";
+    assert_eq!(session.int(updateable).await.unwrap(), 0);
     assert_eq!(session.ints(BALANCES).await.unwrap(), [100, 100]);
     assert_eq!(session.int(elsewhere).await.unwrap(), 1);
     for change in [
@@ -104,6 +107,7 @@ async fn read_only_database_is_read_and_refuses_every_change() {
         assert_eq!(number(session.run(change).await), 3906, "{change}");
     }
     server.controls().set_read_only("master", false).unwrap();
+    assert_eq!(session.int(updateable).await.unwrap(), 1);
     session.run(MOVE).await.unwrap();
     assert_eq!(session.ints(BALANCES).await.unwrap(), [99, 101]);
     let missing = server.controls().set_read_only("nowhere", true);

@@ -127,3 +127,23 @@ async fn snapshot_isolation_must_be_allowed() {
         .unwrap();
     assert_eq!(number(session.run(read).await), 3952);
 }
+
+/// A transaction that began under another level cannot read under SNAPSHOT (3951), and "doing so causes the
+/// transaction to abort"; one that began under SNAPSHOT may leave it and come back.
+#[tokio::test]
+async fn snapshot_needs_a_transaction_that_began_so() {
+    let (_server, mut session) = table(false).await;
+    let allow = "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON";
+    session.run(allow).await.unwrap();
+    let switch = "BEGIN TRAN; SET TRANSACTION ISOLATION LEVEL SNAPSHOT; SELECT @@TRANCOUNT;";
+    assert_eq!(session.int(switch).await.unwrap(), 1, "SET itself succeeds");
+    assert_eq!(number(session.run("SELECT id FROM dbo.t").await), 3951);
+    assert_eq!(session.int("SELECT @@TRANCOUNT").await.unwrap(), 0);
+    let there_and_back = "BEGIN TRAN;
+        SELECT COUNT(*) FROM dbo.t;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+        SELECT id FROM dbo.t WHERE id = 10;
+        COMMIT;";
+    session.run(there_and_back).await.unwrap();
+}

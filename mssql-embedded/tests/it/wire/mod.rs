@@ -142,3 +142,34 @@ fn prepared_calls_reach_the_procedure() {
     );
     assert_eq!(int_of(&tokens), 65);
 }
+
+/// Whether one of the messages in these tokens is `text`.
+fn says(tokens: &[u8], text: &str) -> bool {
+    let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    tokens.windows(units.len()).any(|window| window == units)
+}
+
+/// 3621 follows the error of a statement that writes when the batch goes on after it: not when XACT_ABORT
+/// or the error itself ends the batch, not when TRY caught it, and not after a statement that only reads.
+#[test]
+fn only_statements_that_were_taken_back_are_terminated() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client.batch("CREATE TABLE dbo.k (a INT PRIMARY KEY); INSERT dbo.k VALUES (1)");
+    let mut terminated = |batch: &str| {
+        let tokens = client.batch(batch);
+        says(&tokens, "The statement has been terminated.")
+    };
+    assert!(terminated("INSERT dbo.k VALUES (1)"));
+    assert!(terminated("UPDATE dbo.k SET a = a / 0"));
+    assert!(terminated(
+        "CREATE TABLE dbo.d (a INT); INSERT dbo.d VALUES (1), (1); CREATE UNIQUE INDEX u ON dbo.d (a)"
+    ));
+    assert!(!terminated("SELECT 1 / 0"));
+    assert!(!terminated("UPDATE dbo.k SET a = CAST('x' AS INT)"));
+    assert!(!terminated("ALTER TABLE dbo.k ADD CHECK (a > 1)"));
+    assert!(!terminated(
+        "BEGIN TRY INSERT dbo.k VALUES (1) END TRY BEGIN CATCH END CATCH"
+    ));
+    assert!(!terminated("SET XACT_ABORT ON; INSERT dbo.k VALUES (1)"));
+}

@@ -1,11 +1,13 @@
 //! The permissions a statement needs: EXECUTE with ownership chaining, SELECT and the like.
 
-use crate::catalog::{ObjectId, permission, server_fold};
+use crate::ast::Permission;
+use crate::catalog::{ObjectId, TEMPDB, is_temporary, permission, server_fold};
 use crate::context::Core;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Env;
 use crate::plan::Required;
 use crate::storage::State;
+
+use super::Env;
 
 /// The owner of a schema, as ownership chains see it.
 pub fn owner_of(latch: &State, core: &Core, schema: i32) -> Option<i32> {
@@ -17,7 +19,7 @@ pub fn owner_of(latch: &State, core: &Core, schema: i32) -> Option<i32> {
 }
 
 /// Checks what a statement needs; objects of the running procedure's owner need nothing.
-pub fn check(required: &[Required], env: &Env<'_, '_>) -> SqlResult<()> {
+pub(super) fn check(required: &[Required], env: &Env<'_, '_>) -> SqlResult<()> {
     if required.is_empty() || env.core.sysadmin {
         return Ok(());
     }
@@ -32,12 +34,18 @@ pub fn check_execute(object: ObjectId, env: &Env<'_, '_>) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());
     }
-    check_one(object, "EXECUTE", env)
+    check_one(object, Permission::Execute, env)
 }
 
 /// In another database it is the login's user there who needs the permission, and no ownership chain
 /// reaches across.
-fn check_one(object: ObjectId, needed: &str, env: &Env<'_, '_>) -> SqlResult<()> {
+fn check_one(object: ObjectId, needed: Permission, env: &Env<'_, '_>) -> SqlResult<()> {
+    // A session can name only its own temporary tables, and whoever made one may do everything with it.
+    let tempdb = env.latch.catalog.databases.get(TEMPDB);
+    let own = tempdb.and_then(|tempdb| tempdb.objects.get(&object));
+    if own.is_some_and(|own| is_temporary(own.name())) {
+        return Ok(());
+    }
     let found = env.latch.catalog.object(&env.core.database, object);
     let found = found.ok_or_else(|| SqlError::internal("a permission on nothing"))?;
     let (database, found) = (found.database, found.object);

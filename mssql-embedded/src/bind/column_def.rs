@@ -1,0 +1,138 @@
+//! What a column of a table definition may not be.
+
+use crate::ast::{ColumnDef, ConstraintKind, Repeated};
+use crate::catalog::{Catalog, Column, Database, TableDef};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::{Part, VariableMap};
+use crate::value::DataType;
+
+use super::errors::not_created;
+use super::rules::{computed_parts, context};
+
+/// Refuses properties that contradict each other, as they are written.
+pub(super) fn check_written(table: &TableDef, def: &ColumnDef) -> SqlResult<()> {
+    let (column, table) = (&def.name.name, &table.name);
+    let refuse = |number, message: String| Err(SqlError::with(number, 16, 0, message));
+    match def.repeated {
+        Some(Repeated::Default) => {
+            let what = "More than one column DEFAULT constraint specified";
+            return refuse(
+                8148,
+                format!("{what} for column '{column}', table '{table}'."),
+            );
+        }
+        Some(Repeated::Nullability) => {
+            let what = "Multiple NULL constraints were specified";
+            return refuse(
+                8150,
+                format!("{what} for column '{column}', table '{table}'."),
+            );
+        }
+        None => {}
+    }
+    let primary = |k: &ConstraintKind| matches!(k, ConstraintKind::PrimaryKey { .. });
+    let unique = |k: &ConstraintKind| matches!(k, ConstraintKind::Unique { .. });
+    let any = |is: &dyn Fn(&ConstraintKind) -> bool| def.constraints.iter().any(|c| is(&c.kind));
+    if any(&primary) && any(&unique) {
+        let message = format!(
+            "Both a PRIMARY KEY and UNIQUE constraint have been defined for column '{column}', table \
+             '{table}'. Only one is allowed."
+        );
+        return refuse(8151, message);
+    }
+    if def.identity.is_some() && def.default.is_some() {
+        let message = format!(
+            "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column \
+             '{column}'."
+        );
+        return Err(not_created(SqlError::with(1754, 16, 0, message)));
+    }
+    Ok(())
+}
+
+/// Refuses what a column's type and the columns before it do not allow.
+pub(super) fn check(
+    table: &TableDef,
+    def: &ColumnDef,
+    column: &Column,
+    database: &Database,
+) -> SqlResult<()> {
+    check_identity(column)?;
+    let Some(expr) = &def.computed else {
+        return Ok(());
+    };
+    let (catalog, variables) = (Catalog::default(), VariableMap::default());
+    let ctx = context(&catalog, &variables, database);
+    let (mut computed, mut varies) = (None, false);
+    computed_parts(&ctx, table, expr, &mut |part| match part {
+        Part::Slot { slot, .. } => {
+            computed = computed.or(table.columns.get(slot).filter(|c| c.computed.is_some()));
+        }
+        Part::Call(function) => varies |= !function.is_deterministic(),
+        Part::Given | Part::Working => {}
+    })?;
+    if let Some(used) = computed {
+        let message = format!(
+            "Computed column '{}' in table '{}' is not allowed to be used in another computed-column \
+             definition.",
+            used.name, table.name
+        );
+        return Err(SqlError::with(1759, 16, 0, message));
+    }
+    if def.persisted && varies {
+        let message = format!(
+            "Computed column '{}' in table '{}' cannot be persisted because the column is \
+             non-deterministic.",
+            column.name, table.name
+        );
+        return Err(SqlError::new(4936, message));
+    }
+    Ok(())
+}
+
+/// 2752 and 2753: both numbers of IDENTITY fit the type, and the second moves on.
+fn check_identity(column: &Column) -> SqlResult<()> {
+    let Some((seed, increment)) = column.identity else {
+        return Ok(());
+    };
+    let fits = |n: i64| {
+        if let DataType::Decimal { precision, .. } = column.ty {
+            let digits = n.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
+            return digits <= u32::from(precision);
+        }
+        // Any number here fits BIGINT, and no other type has an identity.
+        !(column.ty == DataType::TinyInt && u8::try_from(n).is_err()
+            || column.ty == DataType::SmallInt && i16::try_from(n).is_err()
+            || column.ty == DataType::Int && i32::try_from(n).is_err())
+    };
+    let invalid = |number, what: &str| {
+        let message = format!("Identity column '{}' contains invalid {what}.", column.name);
+        Err(SqlError::new(number, message))
+    };
+    if !fits(seed) {
+        return invalid(2752, "SEED");
+    }
+    // A TINYINT can count down, so its increment is only held to have one byte.
+    if increment == 0 || !fits(increment.saturating_abs()) {
+        return invalid(2753, "INCREMENT");
+    }
+    Ok(())
+}
+
+/// 2714: constraints of one table have different names.
+pub(super) fn check_names(table: &TableDef, database: &Database) -> SqlResult<()> {
+    let keys = table.indexes.iter().filter(|i| i.constraint.is_some());
+    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
+    let names = (keys.map(|i| &i.name))
+        .chain(table.checks.iter().map(|c| &c.name))
+        .chain(table.foreign_keys.iter().map(|k| &k.name))
+        .chain(defaults.map(|d| &d.name));
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        if !seen.insert(database.fold(name)) {
+            let message = format!("There is already an object named '{name}' in the database.");
+            return Err(not_created(SqlError::with(2714, 16, 5, message)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! From a statement of a module to what it is bound to.
+
+use crate::ast::{ExecStmt, Expr, ExprKind, FlowStmt, Stmt, StmtKind, ValueStmt};
+use crate::bind::{self, BindContext};
+use crate::catalog::Catalog;
+use crate::context::{Core, Frame};
+use crate::error::{SqlError, SqlResult};
+use crate::interrupt::Asking;
+use crate::plan::{Bound, Module};
+
+use super::{early, expressions};
+
+/// Binds what a statement needs bound.
+pub fn bind_one(
+    stmt: &Stmt,
+    module: &Module,
+    core: &Core,
+    frame: &Frame,
+    catalog: &Catalog,
+    interrupted: Asking<'_>,
+) -> SqlResult<Bound> {
+    let Some(database) = catalog.databases.get(&core.database) else {
+        return Err(SqlError::new(
+            911,
+            format!("Database '{}' does not exist.", core.database),
+        ));
+    };
+    let context = BindContext {
+        catalog,
+        database,
+        default_schema: crate::context::default_schema(database, frame),
+        login: &core.login,
+        variables: &module.variables,
+        quoted_identifier: module.quoted_identifier,
+        temporaries: &core.temporaries,
+        choices: core.choices.as_ref(),
+        interrupted,
+    };
+    let bound = bind_in(&context, stmt)?;
+    early::refuse(&stmt.kind, &bound)?;
+    Ok(bound)
+}
+
+/// Binds a statement in a given context.
+fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
+    match &stmt.kind {
+        StmtKind::Flow(FlowStmt::If { condition, .. } | FlowStmt::While { condition, .. }) => {
+            bind::bind_condition(context, condition)
+        }
+        StmtKind::Table(table) => bind::bind_statement(context, table),
+        StmtKind::Value(ValueStmt::SetVariable { name, op, value }) => {
+            context.variables.target(name, stmt.pos)?;
+            let Some(op) = op else {
+                return bind::bind_scalars(context, &[value]);
+            };
+            let variable = Expr {
+                pos: stmt.pos,
+                kind: ExprKind::Variable(name.clone()),
+            };
+            let kind = ExprKind::Binary(*op, Box::new(variable), Box::new(value.clone()));
+            let sum = Expr {
+                pos: value.pos,
+                kind,
+            };
+            bind::bind_scalars(context, &[&sum])
+        }
+        StmtKind::Exec(ExecStmt { return_into, .. }) => {
+            if let Some(name) = return_into {
+                context.variables.target(name, stmt.pos)?;
+            }
+            bind::bind_scalars(context, &expressions::of(&stmt.kind))
+        }
+        StmtKind::Value(
+            ValueStmt::Return(_)
+            | ValueStmt::Throw(_)
+            | ValueStmt::RaisError(_)
+            | ValueStmt::Print(_)
+            | ValueStmt::WaitFor { .. }
+            | ValueStmt::Declare(_),
+        )
+        | StmtKind::Flow(
+            FlowStmt::Block(_)
+            | FlowStmt::Break
+            | FlowStmt::Continue
+            | FlowStmt::Goto(_)
+            | FlowStmt::Label(_)
+            | FlowStmt::TryCatch { .. },
+        )
+        | StmtKind::Ddl(_)
+        | StmtKind::Tran(_)
+        | StmtKind::Session(_) => bind::bind_scalars(context, &expressions::of(&stmt.kind)),
+    }
+}
