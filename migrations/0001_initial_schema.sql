@@ -12,8 +12,9 @@
 --   * Lock escalation is disabled. READPAST does not step over a table lock, and one turn may write
 --     thousands of rows; a transaction that got a table lock would also hold what it never asked for, and
 --     no order of locks among rows would keep it from meeting another one.
---   * Indexes whose statements name them have STATISTICS_NORECOMPUTE: no figure could change the plan, and
---     the statistics of a queue are out of date at once, so updating them would only hold up a fetch.
+--   * Primary keys, and the indexes of the queues and of the sessions, have STATISTICS_NORECOMPUTE: the procedures
+--     name their indexes, so that no figure could change a plan, and updating the statistics would only hold up a fetch or a
+--     turn. Those of instances and executions by status, time and parent are kept, for whoever asks in his own words.
 
 CREATE TABLE [$(schema)].schema_migrations
 (
@@ -129,6 +130,7 @@ CREATE TABLE [$(schema)].instances
     created_at_ms         BIGINT NOT NULL,
     updated_at_ms         BIGINT NOT NULL,
     CONSTRAINT pk_instances PRIMARY KEY CLUSTERED (instance_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
@@ -170,6 +172,7 @@ CREATE TABLE [$(schema)].executions
     started_at_ms   BIGINT NOT NULL,
     completed_at_ms BIGINT NULL,
     CONSTRAINT pk_executions PRIMARY KEY CLUSTERED (instance_id, execution_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
@@ -197,6 +200,7 @@ CREATE TABLE [$(schema)].history
     payload_bytes BIGINT NOT NULL,
     payload       NVARCHAR(MAX) NOT NULL,
     CONSTRAINT pk_history PRIMARY KEY CLUSTERED (instance_id, execution_id, event_id)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
@@ -213,7 +217,8 @@ CREATE TABLE [$(schema)].kv_store
     value_bytes   BIGINT NOT NULL,
     updated_at_ms BIGINT NOT NULL,
     kv_value      NVARCHAR(MAX) NOT NULL,
-    CONSTRAINT pk_kv_store PRIMARY KEY CLUSTERED (instance_id, kv_id),
+    CONSTRAINT pk_kv_store PRIMARY KEY CLUSTERED (instance_id, kv_id)
+        WITH (STATISTICS_NORECOMPUTE = ON),
     CONSTRAINT uq_kv_store_key UNIQUE NONCLUSTERED (instance_id, kv_key)
 );
 GO
@@ -230,7 +235,8 @@ CREATE TABLE [$(schema)].kv_delta
     value_bytes   BIGINT NOT NULL,
     updated_at_ms BIGINT NOT NULL,
     kv_value      NVARCHAR(MAX) NULL,
-    CONSTRAINT pk_kv_delta PRIMARY KEY CLUSTERED (instance_id, kv_id),
+    CONSTRAINT pk_kv_delta PRIMARY KEY CLUSTERED (instance_id, kv_id)
+        WITH (STATISTICS_NORECOMPUTE = ON),
     CONSTRAINT uq_kv_delta_key UNIQUE NONCLUSTERED (instance_id, kv_key)
 );
 GO

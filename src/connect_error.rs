@@ -105,6 +105,9 @@ pub(crate) struct DialError {
     pub(crate) error: CallError,
     /// It passes by itself; otherwise somebody must change a setting.
     pub(crate) is_passing: bool,
+    /// The server hung up in the TLS handshake. One that is starting, or going away, does so for a while, and so does whatever stands in
+    /// front of it; one that wants another kind of encryption does so each time.
+    pub(crate) ended_handshake: bool,
     source: Option<Cause>,
 }
 
@@ -124,7 +127,15 @@ impl DialError {
                 sent: false,
             },
             is_passing,
+            ended_handshake: false,
             source: None,
+        }
+    }
+
+    fn ended_handshake(reason: String) -> Self {
+        Self {
+            ended_handshake: true,
+            ..Self::passing(reason)
         }
     }
 
@@ -143,6 +154,7 @@ impl DialError {
     pub(crate) fn after(self, redirect: &str) -> Self {
         match self.error {
             CallError::Connection { reason, .. } => Self {
+                ended_handshake: self.ended_handshake,
                 source: self.source,
                 ..Self::new(format!("{reason}; {redirect}"), self.is_passing)
             },
@@ -221,12 +233,13 @@ impl ConnectError {
                 DialError {
                     is_passing: error.is_retryable(),
                     error,
+                    ended_handshake: false,
                     source: None,
                 }
             }
             // The system's TLS libraries report as their own what is the network's.
             Driver::Tls(reason) if reason.contains("unexpected EOF") => {
-                DialError::mistake(handshake_ended(encrypt, server))
+                DialError::ended_handshake(handshake_ended(encrypt, server))
             }
             Driver::Tls(reason) if reason.contains("(os error ") => {
                 DialError::passing(no_sql_server(server, &reason))
@@ -241,7 +254,7 @@ impl ConnectError {
                 DialError::mistake(format!("TLS with {server} failed: {message}"))
             }
             Driver::Io { message, .. } if message.contains("handshake") => {
-                DialError::mistake(handshake_ended(encrypt, server))
+                DialError::ended_handshake(handshake_ended(encrypt, server))
             }
             Driver::Io { message, kind } => DialError::new(
                 no_sql_server(server, &message),
@@ -390,10 +403,12 @@ mod tests {
             kind: std::io::ErrorKind::UnexpectedEof,
             message: "tls handshake eof".into(),
         };
+        let (text, is_passing) = explained(error);
         assert_eq!(
-            explained(error).0,
+            text,
             "db:1433 ended the TLS handshake; look into the server's error log"
         );
+        assert!(is_passing, "unless it comes again and again");
     }
 
     /// What may pass by itself is told from what somebody must change.
@@ -421,6 +436,7 @@ mod tests {
         let refused = DialError {
             error: CallError::server(LOGIN_FAILED, 14, "Login failed for user 'app'."),
             is_passing: false,
+            ended_handshake: false,
             source: None,
         };
         let error = refused.while_running();

@@ -77,7 +77,7 @@ pub(crate) struct Retry {
     budget: Duration,
     unknown_outcome: bool,
     patience: Patience,
-    /// What an attempt of unknown outcome may have added to the lease, from its beginning on.
+    /// What an attempt of unknown outcome may have added to the lease, from any moment of it on.
     extension: Duration,
 }
 
@@ -239,7 +239,7 @@ impl Retry {
                 Err(error) => error,
             };
             if !error.is_undone() {
-                deadline = deadline.max(later(begun_at, self.extension));
+                deadline = deadline.max(after(self.extension));
             }
             let wait = jittered(pause);
             if !self.allows(&error) || Instant::now() + wait >= deadline {

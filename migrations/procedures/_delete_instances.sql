@@ -40,8 +40,9 @@ BEGIN
 
     DECLARE @rows BIGINT, @locked BIT = 0, @target NVARCHAR(400), @previous NVARCHAR(400),
             @status NVARCHAR(50), @is_running BIT = 0, @is_fenced BIT = 0, @root_has_ended BIT = 0,
-            @row_count BIGINT = 0, @byte_count BIGINT = 0, @now_ms BIGINT, @order_ms BIGINT;
-    DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+            @row_count BIGINT = 0, @byte_count BIGINT = 0, @now_ms BIGINT, @order_ms BIGINT, @depth_max INT;
+    DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+                        depth       INT NOT NULL);
 
     SET @has_more = 0;
     SET @instances_deleted = 0;
@@ -51,12 +52,12 @@ BEGIN
 
     IF @root_id IS NOT NULL
     BEGIN
-        INSERT INTO @ids (instance_id) VALUES (@root_id);
+        INSERT INTO @ids (instance_id, depth) VALUES (@root_id, 0);
     END
     ELSE
     BEGIN
-        INSERT INTO @ids (instance_id)
-        SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
+        INSERT INTO @ids (instance_id, depth)
+        SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2, 0
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
     END;
 
@@ -65,12 +66,13 @@ BEGIN
         SET @rows = 1;
         WHILE @root_id IS NOT NULL AND @rows > 0
         BEGIN
-            INSERT INTO @ids (instance_id)
-            SELECT DISTINCT i.instance_id
+            INSERT INTO @ids (instance_id, depth)
+            SELECT i.instance_id, MIN(t.depth) + 1
             FROM   @ids AS t
             INNER JOIN [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
                    ON  i.parent_instance_id = t.instance_id
-            WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id);
+            WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id)
+            GROUP BY i.instance_id;
             SET @rows = @@ROWCOUNT;
         END;
 
@@ -172,15 +174,16 @@ BEGIN
         SET @is_fenced = 1;
     END;
 
-    -- Purges meet the fenced ones in this order, the root last.
+    -- Purges meet the fenced ones in this order: descendants before their ancestors, as in _finish_deletion.
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    SELECT @depth_max = MAX(t.depth) FROM @ids AS t;
     SET @target = NULL;
     SELECT TOP (1) @target = t.instance_id FROM @ids AS t ORDER BY t.instance_id;
     WHILE @target IS NOT NULL
     BEGIN
         IF @is_fenced = 1
         BEGIN
-            SET @order_ms = CASE WHEN @target = @root_id COLLATE Latin1_General_100_BIN2 THEN @now_ms + 1 ELSE @now_ms END;
+            SELECT @order_ms = @now_ms + @depth_max - t.depth FROM @ids AS t WHERE t.instance_id = @target;
             EXEC [$(schema)]._fence_instance @instance_id = @target, @order_ms = @order_ms;
         END
         ELSE

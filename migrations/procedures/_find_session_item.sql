@@ -36,7 +36,8 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
             @looks INT = CASE WHEN @is_last = 1 THEN 2 ELSE 1 END, @lane_session NVARCHAR(400), @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
-            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT, @settled_ms BIGINT;
+            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT, @settled_ms BIGINT,
+            @given_floor_ms BIGINT = @floor_ms;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @busy TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
                          tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL, PRIMARY KEY NONCLUSTERED (session_key, tag_key));
@@ -103,7 +104,7 @@ BEGIN
         ) AS c
         WHERE  s.owner_id = @session_owner
           AND  s.locked_until_ms > @now_ms
-        ORDER BY c.not_before_ms, c.work_id;
+        ORDER BY c.not_before_ms, c.work_id OPTION (KEEPFIXED PLAN);
 
         SET @lane_session = N'';
         WHILE @lane_session IS NOT NULL AND @lane_item IS NULL
@@ -122,7 +123,7 @@ BEGIN
                   AND  NOT EXISTS (SELECT 1 FROM @busy AS b WHERE b.session_key = l.session_key AND b.tag_key = l.tag_key)
                 ORDER BY l.not_before_ms, l.lane_id
             ) AS c
-            ORDER BY c.not_before_ms, c.lane_id;
+            ORDER BY c.not_before_ms, c.lane_id OPTION (KEEPFIXED PLAN);
 
             IF @lane_session IS NOT NULL
             BEGIN
@@ -137,12 +138,14 @@ BEGIN
                                           WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
                                    WHERE  s.session_key = @lane_session
                                      AND  s.locked_until_ms > @now_ms)
-                ORDER BY q.not_before_ms, q.work_id;
+                ORDER BY q.not_before_ms, q.work_id
+                OPTION (KEEPFIXED PLAN);
 
                 IF @lane_item IS NULL
                 BEGIN
-                    -- Nobody is waited for while there is something else to do.
-                    SET @wait_ms = CASE WHEN @is_last = 1 AND @work_id IS NULL THEN 250 ELSE 0 END;
+                    -- Nobody is waited for while there is something else to do, and of many who write one at a time.
+                    SET @wait_ms = CASE WHEN @is_last = 1 AND @work_id IS NULL AND NOT EXISTS (SELECT 1 FROM @busy)
+                                        THEN 250 ELSE 0 END;
                     EXEC [$(schema)]._settle_session_lane
                         @session_key = @lane_session, @tag_key = @lane_tag, @wait_ms = @wait_ms,
                         @is_settled = @is_settled OUTPUT, @settled_ms = @settled_ms OUTPUT;
@@ -176,6 +179,8 @@ BEGIN
         BEGIN
             EXEC [$(schema)]._await_sessions @session_owner = @session_owner;
             DELETE FROM @busy;
+            -- A lane that was stepped over while it was written to may lie where the first look has been.
+            SET @floor_ms = @given_floor_ms;
         END;
     END;
 
@@ -191,6 +196,6 @@ BEGIN
             WHERE  l.tag_key = t.tag_key
               AND  l.not_before_ms > @now_ms
             ORDER BY l.not_before_ms
-        ) AS c;
+        ) AS c OPTION (KEEPFIXED PLAN);
     END;
 END;

@@ -4,8 +4,9 @@
 -- Locks     as _delete_fenced, one instance after the other
 -- Throws    51000 called inside a transaction
 --
--- The instances are those of @instance_ids, or @root_id with all its descendants. The root goes last: as long as
--- anything of its tree is left, so is the root, and another call finds the rest. The counts are added to.
+-- The instances are those of @instance_ids, or @root_id with all its descendants. Descendants go before their
+-- ancestors: as long as anything of the tree is left, so is its way up to the root, and another call finds it. The
+-- counts are added to.
 CREATE OR ALTER PROCEDURE [$(schema)]._finish_deletion
     @root_id                NVARCHAR(4000),
     @instance_ids           NVARCHAR(MAX),
@@ -25,27 +26,29 @@ BEGIN
     END;
 
     DECLARE @rows BIGINT = 1, @target NVARCHAR(400), @is_gone BIT = 1, @has_begun BIT = 0;
-    DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+                        depth       INT NOT NULL);
 
     IF @root_id IS NOT NULL
     BEGIN
-        INSERT INTO @ids (instance_id) VALUES (@root_id);
+        INSERT INTO @ids (instance_id, depth) VALUES (@root_id, 0);
     END
     ELSE
     BEGIN
-        INSERT INTO @ids (instance_id)
-        SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2
+        INSERT INTO @ids (instance_id, depth)
+        SELECT DISTINCT j.instance_id COLLATE Latin1_General_100_BIN2, 0
         FROM   OPENJSON(@instance_ids) WITH (instance_id NVARCHAR(400) '$') AS j;
     END;
 
     WHILE @root_id IS NOT NULL AND @rows > 0
     BEGIN
-        INSERT INTO @ids (instance_id)
-        SELECT DISTINCT i.instance_id
+        INSERT INTO @ids (instance_id, depth)
+        SELECT i.instance_id, MIN(t.depth) + 1
         FROM   @ids AS t
         INNER JOIN [$(schema)].instances AS i WITH (INDEX(ix_instances_parent), FORCESEEK, ROWLOCK)
                ON  i.parent_instance_id = t.instance_id
-        WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id);
+        WHERE  NOT EXISTS (SELECT 1 FROM @ids AS k WHERE k.instance_id = i.instance_id)
+        GROUP BY i.instance_id;
         SET @rows = @@ROWCOUNT;
     END;
 
@@ -57,7 +60,7 @@ BEGIN
         SET @target = NULL;
         SELECT TOP (1) @target = t.instance_id
         FROM   @ids AS t
-        ORDER BY CASE WHEN t.instance_id = @root_id THEN 1 ELSE 0 END, t.instance_id;
+        ORDER BY t.depth DESC, t.instance_id;
 
         IF @target IS NOT NULL AND @has_begun = 1
            AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms

@@ -2,8 +2,8 @@
 --
 -- Callers   Provider::abandon_work_item, _send_work_history
 -- Locks     session_lanes: the item's lane, then worker_queue: the item's row
--- Order     worker_queue and sessions are read first to learn the lane and its owner; these reads
---           keep no locks
+-- Order     worker_queue is read first to learn the lane, and sessions under the lane's lock to learn its owner; these
+--           reads keep no locks
 -- Throws    51000 called inside a transaction
 --           51004 the token is not the item's: cancelled, acknowledged or taken over
 --
@@ -27,7 +27,7 @@ BEGIN
 
     DECLARE @token UNIQUEIDENTIFIER = TRY_CONVERT(UNIQUEIDENTIFIER, LEFT(@lock_token, 36)),
             @work_id BIGINT = TRY_CONVERT(BIGINT, SUBSTRING(@lock_token, 38, 20)),
-            @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @ready_ms BIGINT, @claim_ms BIGINT,
+            @session_key NVARCHAR(400), @tag_key NVARCHAR(260), @ready_ms BIGINT, @claim_ms BIGINT, @promised_ms BIGINT,
             @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
     -- An item keeps its session, tag and time of arrival for life, so they may be read in advance.
@@ -50,6 +50,14 @@ BEGIN
 
     IF @session_key <> N''
     BEGIN
+        -- The lane first: release_sessions brings a session's lanes and its end forward together, and an end that was read
+        -- before would let the lane promise too late again.
+        SELECT @promised_ms = l.not_before_ms
+        FROM   [$(schema)].session_lanes AS l
+               WITH (INDEX(uq_session_lanes_key), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+        WHERE  l.session_key = @session_key
+          AND  l.tag_key = @tag_key;
+
         SET @claim_ms = @ready_ms;
         SELECT @claim_ms = s.locked_until_ms
         FROM   [$(schema)].sessions AS s
@@ -57,11 +65,14 @@ BEGIN
         WHERE  s.session_key = @session_key
           AND  s.locked_until_ms > @ready_ms;
 
-        UPDATE l
-        SET    not_before_ms = CASE WHEN not_before_ms > @claim_ms THEN @claim_ms ELSE not_before_ms END
-        FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
-        WHERE  session_key = @session_key
-          AND  tag_key = @tag_key;
+        IF @promised_ms > @claim_ms
+        BEGIN
+            UPDATE l
+            SET    not_before_ms = @claim_ms
+            FROM   [$(schema)].session_lanes AS l WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK)
+            WHERE  session_key = @session_key
+              AND  tag_key = @tag_key;
+        END;
     END;
 
     UPDATE q

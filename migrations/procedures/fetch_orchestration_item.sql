@@ -97,7 +97,7 @@ BEGIN
             ORDER BY l.not_before_ms, l.claim_id
         ) AS c
         WHERE  v.is_busy = 0
-        ORDER BY c.not_before_ms, c.claim_id;
+        ORDER BY c.not_before_ms, c.claim_id OPTION (KEEPFIXED PLAN);
 
         SET @whole_ms = COALESCE(@whole_ms, DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @whole_from_ms);
 

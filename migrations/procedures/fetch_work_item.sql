@@ -107,7 +107,7 @@ BEGIN
               AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
             ORDER BY q.not_before_ms, q.work_id
         ) AS c
-        ORDER BY c.not_before_ms, c.work_id;
+        ORDER BY c.not_before_ms, c.work_id OPTION (KEEPFIXED PLAN);
 
         IF @session_owner IS NOT NULL
         BEGIN

@@ -114,7 +114,8 @@ BEGIN
                        INNER JOIN [$(schema)].instance_locks AS l
                               WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                               ON  l.lane = v.lane
-                             AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms);
+                             AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms)
+        OPTION (KEEPFIXED PLAN);
 
         -- TOP (1) for each tag, where a mere EXISTS would leave it to the server to read all tags' items in one range.
         SELECT @work_tag = MIN(t.tag_key)
@@ -127,7 +128,8 @@ BEGIN
             WHERE  q.session_key = N''
               AND  q.tag_key = t.tag_key
               AND  q.not_before_ms BETWEEN @floor_ms AND @now_ms
-        ) AS c;
+        ) AS c
+        OPTION (KEEPFIXED PLAN);
 
         IF @sessions = 1
         BEGIN

@@ -154,7 +154,7 @@ async fn deleted(
 ) -> Result<(DeleteInstanceResult, bool), CallError> {
     let answer = provider.database.execute(call).await;
     // Whatever came of it.
-    provider.histories.forget_ended();
+    provider.histories.forget_deleted();
     let row = answer?.row()?;
     let counts = DeleteInstanceResult {
         instances_deleted: row.count("instances_deleted")?,

@@ -1,7 +1,5 @@
 //! Lists, descriptions and metrics of what is stored.
 
-use std::time::Duration;
-
 use duroxide::providers::{ExecutionInfo, InstanceInfo, InstanceTree, QueueDepths, SystemMetrics};
 
 use crate::codec;
@@ -10,8 +8,8 @@ use crate::procedure::{Call, Record};
 use crate::provider::MssqlProvider;
 use crate::retry::Retry;
 
-/// How long a read is repeated after a failure that passes quickly.
-const READ: Retry = Retry::repeatable(Duration::from_secs(3));
+/// The runtime counts before its dispatchers start, and must not wait for a silent connection for as long as any command may take.
+const READ: Retry = Retry::harmless();
 
 fn of_instance<'a>(procedure: &'static str, instance: &'a str) -> Call<'a> {
     Call::client(procedure, READ).text("@instance_id", instance)

@@ -15,7 +15,8 @@ const REFRESH_BEFORE: Duration = Duration::from_secs(5 * 60);
 /// A token this close to its end is not used any more: the login itself and the clock
 /// difference to Azure both take time.
 const UNUSABLE_BEFORE: Duration = Duration::from_secs(30);
-/// Pause before a source that failed, or that gives short-lived tokens, is asked again.
+/// Pause before a source that failed, or that gives short-lived tokens, is asked again; so with one whose last token was
+/// asked for after a refusal, and was refused as well.
 const PAUSE: Duration = Duration::from_secs(10);
 /// A source that does not answer is given up after this time.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -35,6 +36,8 @@ struct State {
     pending: Option<watch::Receiver<Answer>>,
     /// Somebody will ask for the next token in time.
     is_scheduled: bool,
+    /// When a token was last forgotten over a refusal.
+    forgotten_at: Option<Instant>,
 }
 
 impl State {
@@ -77,15 +80,21 @@ impl TokenCache {
 
     /// Forgets a token that the server refused; the next login waits for another. One that has
     /// come in the meantime stays.
-    pub(super) fn forget(&self, refused: &str) {
+    ///
+    /// False when another login with what there is would be refused as well: the token has itself just taken the place of one that
+    /// was refused, so that it is the identity that the server does not let in, and no token helps.
+    pub(super) fn forget(&self, refused: &str) -> bool {
         let mut state = self.state();
-        if state
-            .token
-            .as_ref()
-            .is_some_and(|token| token.secret == refused)
-        {
-            state.token = None;
+        let present = state.token.as_ref();
+        if present.is_none_or(|token| token.secret != refused) {
+            return true;
         }
+        if state.forgotten_at.is_some_and(|at| at.elapsed() < PAUSE) {
+            return false;
+        }
+        state.token = None;
+        state.forgotten_at = Some(Instant::now());
+        true
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -312,11 +321,29 @@ mod tests {
         let (source, cache) = Scripted::cache(&[Some(3600), Some(3600)]);
         source.allowed.add_permits(2);
         assert_eq!(cache.get().await.unwrap(), "secret-0");
-        cache.forget("secret-0");
+        assert!(cache.forget("secret-0"));
         assert_eq!(cache.get().await.unwrap(), "secret-1");
         // Another connection was refused with the old one and says so late.
-        cache.forget("secret-0");
+        assert!(cache.forget("secret-0"));
         assert_eq!(cache.get().await.unwrap(), "secret-1");
         assert_eq!(source.calls(), 2);
+    }
+
+    /// An identity that the server does not let in is refused with every token. Each login would ask for one more.
+    #[tokio::test(start_paused = true)]
+    async fn replacement_that_is_refused_as_well_stays_for_a_while() {
+        let (source, cache) = Scripted::cache(&[Some(3600); 4]);
+        source.allowed.add_permits(4);
+        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert!(cache.forget("secret-0"), "another one may do");
+        for _ in 0..3 {
+            assert_eq!(cache.get().await.unwrap(), "secret-1");
+            assert!(cache.forget("secret-0"), "there is another one by now");
+            assert!(!cache.forget("secret-1"), "it was the replacement");
+        }
+        assert_eq!(source.calls(), 2);
+        tokio::time::advance(PAUSE).await;
+        assert!(cache.forget("secret-1"));
+        assert_eq!(cache.get().await.unwrap(), "secret-2");
     }
 }

@@ -154,13 +154,11 @@ impl Identity {
     }
 
     /// Called when the server refused the login. True when another attempt makes sense: a
-    /// token may have been revoked or rotated, a password does not change by itself.
+    /// token may have been revoked or rotated, a password does not change by itself, nor does an identity whose new token is
+    /// refused as well.
     pub(crate) fn renew_after_refusal(&self, refused: &Proof) -> bool {
         match (self, &refused.token) {
-            (Self::Token(cache), Some(token)) => {
-                cache.forget(token);
-                true
-            }
+            (Self::Token(cache), Some(token)) => cache.forget(token),
             _ => false,
         }
     }

@@ -44,11 +44,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// True when the server has closed this idle connection. Costs no round trip.
     pub(crate) fn is_closed(&self) -> bool {
-        match self.socket.peek(&mut [0_u8; 1]) {
-            Ok(0) => true,
-            Ok(_) => false,
-            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
-        }
+        has_hung_up(&self.socket)
     }
 
     /// Asks what costs nothing, to hear whether the server is there.
@@ -58,6 +54,15 @@ impl Connection {
         answer.into_results().await?;
         self.in_flight = false;
         Ok(())
+    }
+}
+
+/// On a connection that owes no answer, whatever can be read is a farewell: TLS ends with a word of its own, before the connection does, and
+/// a server that speaks unasked is not understood anyway.
+fn has_hung_up(socket: &std::net::TcpStream) -> bool {
+    match socket.peek(&mut [0_u8; 1]) {
+        Ok(_) => true,
+        Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
     }
 }
 
@@ -180,7 +185,7 @@ impl Dialer {
         trail: &mut Trail,
     ) -> Result<Connection, ConnectError> {
         let config = self.config(host, port, method, trail.redirect.is_some())?;
-        let tcp = {
+        let (tcp, trial) = {
             let lookup = self.options.lookup.as_ref();
             self.racer.connect(host, port, lookup).await?
         };
@@ -198,7 +203,16 @@ impl Dialer {
         let std_tcp = tcp.into_std()?;
         let socket = std_tcp.try_clone()?;
         let tcp = TcpStream::from_std(std_tcp)?;
-        let client = quiet(Client::connect(config, tcp.compat_write())).await?;
+        let client = match quiet(Client::connect(config, tcp.compat_write())).await {
+            Ok(client) => client,
+            Err(error) => {
+                if matches!(error, Driver::Routing { .. }) {
+                    trial.succeeded();
+                }
+                return Err(error.into());
+            }
+        };
+        trial.succeeded();
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
         Ok(Connection {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
@@ -255,5 +269,36 @@ impl Dialer {
         config.handshake_timeout(None);
         config.command_timeout(None);
         Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// The word that TLS ends with comes before the end itself, and may come long before it.
+    #[test]
+    fn idle_connection_with_something_to_read_has_been_hung_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        for says_goodbye in [true, false] {
+            let client = TcpStream::connect(address).unwrap();
+            client.set_nonblocking(true).unwrap();
+            let (mut server, _) = listener.accept().unwrap();
+            assert!(!has_hung_up(&client));
+            if says_goodbye {
+                server.write_all(&[0x15]).unwrap();
+            } else {
+                drop(server);
+            }
+            let begun = std::time::Instant::now();
+            while !has_hung_up(&client) {
+                assert!(begun.elapsed() < Duration::from_secs(10));
+                std::thread::yield_now();
+            }
+        }
     }
 }

@@ -3,6 +3,9 @@
 //! A listener with an address in every subnet has only one that answers, and which one changes
 //! with a failover. So all are tried, a moment apart, and a dead one costs no more than that
 //! moment.
+//!
+//! To accept a connection is not to let anybody in: a node that goes down, or a network that swallows what follows, may do so for long. So the
+//! address of the last login comes first the next time, and those whose last login has failed come last, and much later.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,11 +19,48 @@ use crate::options::Lookup;
 
 /// The head start of each address before the next one.
 const STAGGER: Duration = Duration::from_millis(50);
+/// The same before an address whose last login has failed: it may be the nearest, and must not win by that.
+const STAGGER_FAILED: Duration = Duration::from_secs(1);
 
-/// Looks names up, and remembers which address answered last.
+/// Looks names up, and remembers what became of the logins at each address.
 #[derive(Debug, Default)]
 pub(super) struct Racer {
-    answered: Mutex<Option<SocketAddr>>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// The address of the last login.
+    preferred: Option<SocketAddr>,
+    /// Where the last login has failed, the latest at the end.
+    failed: Vec<SocketAddr>,
+}
+
+/// A login at an address, which has failed unless somebody says otherwise: its time may be over at any moment.
+pub(super) struct Trial<'a> {
+    racer: &'a Racer,
+    address: Option<SocketAddr>,
+}
+
+impl Trial<'_> {
+    /// The server let us in, or sent us elsewhere.
+    pub(super) fn succeeded(mut self) {
+        let mut memory = self.racer.memory();
+        memory.preferred = self.address.take();
+        let preferred = memory.preferred;
+        memory.failed.retain(|known| Some(*known) != preferred);
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        if let Some(address) = self.address {
+            let mut memory = self.racer.memory();
+            memory.preferred = memory.preferred.filter(|known| *known != address);
+            memory.failed.retain(|known| *known != address);
+            memory.failed.push(address);
+        }
+    }
 }
 
 impl Racer {
@@ -31,23 +71,46 @@ impl Racer {
         host: &str,
         port: u16,
         lookup: Option<&Lookup>,
-    ) -> io::Result<TcpStream> {
-        let found = match lookup {
+    ) -> io::Result<(TcpStream, Trial<'_>)> {
+        let found: Vec<_> = match lookup {
             Some(lookup) => lookup(host, port)?,
             None => tokio::net::lookup_host((host, port)).await?.collect(),
         };
-        let preferred = *self.answered();
-        let stream = first_of(order(found, preferred)).await?;
-        *self.answered() = stream.peer_addr().ok();
-        Ok(stream)
+        let ordered = self.memory().order(found);
+        let stream = first_of(ordered).await?;
+        let trial = Trial {
+            racer: self,
+            address: stream.peer_addr().ok(),
+        };
+        Ok((stream, trial))
     }
 
-    fn answered(&self) -> std::sync::MutexGuard<'_, Option<SocketAddr>> {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The address that answered last comes first; then the two families take turns, beginning with
+impl Memory {
+    /// The order in which the addresses of a name are tried, and how long those before each of them have for themselves. What the
+    /// name no longer stands for is forgotten.
+    fn order(&mut self, found: Vec<SocketAddr>) -> Vec<(SocketAddr, Duration)> {
+        self.failed.retain(|address| found.contains(address));
+        let mut ordered = order(found, self.preferred);
+        let failed_at = |address| self.failed.iter().position(|failed| *failed == address);
+        // Those that have not failed keep their order.
+        ordered.sort_by_key(|address| failed_at(*address));
+        let head_start = |address| match failed_at(address) {
+            None => STAGGER,
+            Some(_) => STAGGER_FAILED,
+        };
+        let ordered = ordered.into_iter();
+        ordered
+            .map(|address| (address, head_start(address)))
+            .collect()
+    }
+}
+
+/// The preferred address comes first; then the two families take turns, beginning with
 /// the one that the system put first.
 fn order(found: Vec<SocketAddr>, preferred: Option<SocketAddr>) -> Vec<SocketAddr> {
     let Some(first) = found.first().copied() else {
@@ -72,20 +135,21 @@ fn order(found: Vec<SocketAddr>, preferred: Option<SocketAddr>) -> Vec<SocketAdd
 
 /// The first connection that is made; the others are given up. When all fail, what the last one
 /// said.
-async fn first_of(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
-    let mut waiting = addresses.into_iter();
+async fn first_of(addresses: Vec<(SocketAddr, Duration)>) -> io::Result<TcpStream> {
+    let mut waiting = addresses.into_iter().peekable();
     let mut running = JoinSet::new();
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     loop {
-        if let Some(address) = waiting.next() {
+        if let Some((address, _)) = waiting.next() {
             running.spawn(TcpStream::connect(address));
         }
-        let outcome = if waiting.len() == 0 {
-            running.join_next().await
-        } else {
-            match tokio::time::timeout(STAGGER, running.join_next()).await {
-                Ok(outcome) => outcome,
-                Err(_) => continue,
+        let outcome = match waiting.peek() {
+            None => running.join_next().await,
+            Some((_, head_start)) => {
+                match tokio::time::timeout(*head_start, running.join_next()).await {
+                    Ok(outcome) => outcome,
+                    Err(_) => continue,
+                }
             }
         };
         match outcome {
@@ -124,13 +188,20 @@ mod tests {
         listener.local_addr().unwrap()
     }
 
+    fn at_once(addresses: &[SocketAddr]) -> Vec<(SocketAddr, Duration)> {
+        addresses
+            .iter()
+            .map(|address| (*address, STAGGER))
+            .collect()
+    }
+
     #[tokio::test]
     async fn dead_addresses_cost_a_moment() {
         let (_listener, _queued, dead) = dead().await;
         let alive = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = alive.local_addr().unwrap();
         let begun = Instant::now();
-        let stream = first_of(vec![dead, dead, closed().await, address]).await;
+        let stream = first_of(at_once(&[dead, dead, closed().await, address])).await;
         assert_eq!(stream.unwrap().peer_addr().unwrap(), address);
         // A dead address alone would take the system more than two minutes.
         assert!(begun.elapsed() < Duration::from_secs(10));
@@ -138,14 +209,14 @@ mod tests {
 
     #[tokio::test]
     async fn refusals_of_all_addresses_are_the_error() {
-        let error = first_of(vec![closed().await, closed().await]).await;
+        let error = first_of(at_once(&[closed().await, closed().await])).await;
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
         let none = first_of(Vec::new()).await.unwrap_err();
         assert_eq!(none.to_string(), "the name has no address");
     }
 
     #[test]
-    fn families_take_turns_after_the_address_that_answered_last() {
+    fn families_take_turns_after_the_preferred_address() {
         let addresses = |texts: &[&str]| -> Vec<SocketAddr> {
             texts.iter().map(|text| text.parse().unwrap()).collect()
         };
@@ -163,5 +234,44 @@ mod tests {
             order(addresses(&["1.1.1.1:1", "2.2.2.2:1", "[::1]:1"]), None),
             addresses(&["1.1.1.1:1", "[::1]:1", "2.2.2.2:1"])
         );
+    }
+
+    #[tokio::test]
+    async fn addresses_are_tried_in_the_order_of_their_logins() {
+        let racer = Racer::default();
+        let listeners = [
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+        ];
+        let addresses: Vec<_> = listeners.iter().map(|l| l.local_addr().unwrap()).collect();
+        let found = addresses.clone();
+        let lookup: Lookup = std::sync::Arc::new(move |_: &str, _| Ok(found.clone()));
+        let [a, b, c] = addresses[..] else {
+            unreachable!()
+        };
+        for (expected, is_login) in [
+            (a, false),
+            (b, false),
+            (c, false),
+            (a, false),
+            (b, true),
+            (b, true),
+            (b, false),
+            (c, true),
+            (c, true),
+        ] {
+            let connected = racer.connect("db", 1, Some(&lookup)).await;
+            let (stream, trial) = connected.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), expected);
+            if is_login {
+                trial.succeeded();
+            }
+        }
+        // The nearer ones must not win by being near.
+        let doubted = [(c, STAGGER), (a, STAGGER_FAILED), (b, STAGGER_FAILED)];
+        assert_eq!(racer.memory().order(addresses), doubted);
+        assert_eq!(racer.memory().order(vec![b, c])[1], (b, STAGGER_FAILED));
+        assert_eq!(racer.memory().order(vec![a])[0], (a, STAGGER), "forgotten");
     }
 }

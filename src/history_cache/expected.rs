@@ -7,7 +7,7 @@
 //! for it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task;
@@ -35,7 +35,7 @@ impl ExpectedReads {
         let Some(task) = task::try_id() else {
             return;
         };
-        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reads = self.lock();
         if reads.len() >= REMEMBERED_MAX {
             reads.retain(|_, expected| expected.since.elapsed() < PATIENCE);
         }
@@ -51,11 +51,25 @@ impl ExpectedReads {
 
     /// How far the history went at the fetch, if this task's last fetch was of `instance`.
     pub(super) fn take(&self, instance: &str) -> Option<Option<Extent>> {
-        let task = task::try_id()?;
-        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let expected = reads.remove(&task)?;
+        let expected = self.lock().remove(&task::try_id()?)?;
         let fits = expected.instance == instance && expected.since.elapsed() < PATIENCE;
         fits.then_some(expected.extent)
+    }
+
+    /// The next read of this task is not the one that its fetch announced.
+    pub(super) fn forget(&self) {
+        if let Some(task) = task::try_id() {
+            self.lock().remove(&task);
+        }
+    }
+
+    /// No read is.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<task::Id, Expected>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,6 +92,12 @@ mod tests {
             reads.expect("a", None);
             assert_eq!(reads.take("b"), None, "another instance");
             assert_eq!(reads.take("a"), None, "the first read decides");
+            reads.expect("a", None);
+            reads.forget();
+            assert_eq!(reads.take("a"), None, "the task has done something else");
+            reads.expect("a", None);
+            reads.clear();
+            assert_eq!(reads.take("a"), None, "something was deleted");
         });
         worker.await.unwrap();
         assert!(other.0.lock().unwrap().is_empty());

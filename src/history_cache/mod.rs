@@ -114,9 +114,15 @@ impl HistoryCache {
         self.ended.take(instance)
     }
 
-    /// Something was deleted.
-    pub(crate) fn forget_ended(&self) {
+    /// Something was deleted. Old executions that are pruned are not what is read without asking.
+    pub(crate) fn forget_deleted(&self) {
         self.ended.clear();
+        self.expected.clear();
+    }
+
+    /// This task has written to a history, or tried to: it wants to read what became of that.
+    pub(crate) fn expect_no_read(&self) {
+        self.expected.forget();
     }
 
     fn lock(&self) -> MutexGuard<'_, Lru> {

@@ -51,7 +51,7 @@ pub(crate) async fn run(
         Task::Prepare => prepare(options, &mut session).await?,
         Task::Verify => {
             let state = state::read(&mut session, &options.schema).await?;
-            state.verify(Source::embedded(), &options.schema)?;
+            state::verify(&mut session, &state, &options.schema).await?;
         }
         Task::Ignore => {}
         Task::Remove => in_transaction(&mut session, &options.schema, Change::Remove).await?,
@@ -64,7 +64,7 @@ async fn prepare(options: &Options, session: &mut Session<'_>) -> Result<(), Fai
     let (schema, source) = (&options.schema, Source::embedded());
     let state = state::read(session, schema).await?;
     match options.migration_policy {
-        MigrationPolicy::Verify => state.verify(source, schema)?,
+        MigrationPolicy::Verify => state::verify(session, &state, schema).await?,
         MigrationPolicy::Apply => {
             // A schema that is up to date is started without DDL and without the lock. Anything
             // else may be the sight of another process at work, and is looked at again under

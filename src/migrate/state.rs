@@ -10,6 +10,8 @@ use super::source::Source;
 
 /// Lowest compatibility level with OPENJSON.
 const COMPATIBILITY_MIN: i64 = 130;
+/// The server's error for a procedure that the login may not execute.
+const EXECUTE_DENIED: u32 = 229;
 
 /// An applied migration, as the ledger has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +67,27 @@ pub(super) async fn read(session: &mut Session<'_>, schema: &SchemaName) -> Resu
             }
             _ => Ok(state),
         })
+}
+
+/// Says why a schema cannot be used as it is.
+pub(super) async fn verify(
+    session: &mut Session<'_>,
+    state: &State,
+    schema: &SchemaName,
+) -> Result<(), Failure> {
+    let verdict = state.verify(Source::embedded(), schema);
+    if let Err(MigrateError::NotInstalled { .. }) = verdict
+        && state.schema_exists
+    {
+        // SQL Server hides what a login has no right to; that it is there, only the attempt tells.
+        let attempt = format!("EXEC {}.get_schema_state;", schema.quoted());
+        if let Err(error) = session.batch(&attempt).await
+            && error.number() == Some(EXECUTE_DENIED)
+        {
+            return Err(Failure::unreadable(schema, &error));
+        }
+    }
+    Ok(verdict?)
 }
 
 /// A login that may only execute sees the procedure; one that may read the tables sees them

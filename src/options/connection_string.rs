@@ -142,7 +142,12 @@ impl ConnectionString {
                 return Err(OptionsError::Repeated(key.name()));
             }
             seen.push(key);
+            let had_port = self.port.is_some();
             self.set(key, value)?;
+            // A server may come with its port, and the option may come before it or after it.
+            if key == Key::Server && self.port.is_some() && !had_port {
+                seen.push(Key::Port);
+            }
         }
         Ok(())
     }
@@ -156,6 +161,9 @@ impl ConnectionString {
         match key {
             Key::Server => {
                 let Address { host, port } = Address::from_ado(value)?;
+                if port.is_some() && self.port.is_some() {
+                    return Err(OptionsError::Repeated(Key::Port.name()));
+                }
                 self.host = host;
                 self.port = port.or(self.port);
             }

@@ -157,6 +157,14 @@ fn options_given_twice_are_refused() {
     assert!(refusal("server=h;data source=i").contains("\"server\" is given twice"));
     assert!(refusal("sqlserver://u:p@h?pwd=q").contains("\"password\" is given twice"));
     assert!(refusal("sqlserver://h:1?port=2").contains("\"port\" is given twice"));
+    for text in [
+        "server=tcp:h,1;port=2",
+        "port=2;server=tcp:h,1",
+        "server=h,1;port=1",
+    ] {
+        assert!(refusal(text).contains("\"port\" is given twice"), "{text}");
+    }
+    assert_eq!(parse("port=2;server=tcp:h").port, Some(2));
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub(super) trait Visible {
 
 /// Idle connections, the last used at the back: it is taken first, so that the others grow old
 /// and go.
+///
+/// None is closed in here: its end is told, and whoever is told may ask for the pool's status, while the caller has this locked.
 pub(super) struct Idle<C = Live> {
     connections: Vec<Pooled<C>>,
     max_lifetime: Duration,
@@ -80,27 +82,35 @@ impl<C: Visible> Idle<C> {
         }
     }
 
-    /// Keeps a connection for the next caller, if it can be trusted.
-    pub(super) fn put(&mut self, mut pooled: Pooled<C>) {
+    /// Keeps a connection for the next caller, if it can be trusted. Returns what has to be closed.
+    pub(super) fn put(&mut self, mut pooled: Pooled<C>) -> Option<Pooled<C>> {
         match self.doubt(&pooled) {
-            Some(reason) => pooled.connection.condemn(reason),
+            Some(reason) => {
+                pooled.connection.condemn(reason);
+                Some(pooled)
+            }
             None => {
                 pooled.idle_since = Instant::now();
                 self.connections.push(pooled);
+                None
             }
         }
     }
 
-    /// The connection to use next.
-    pub(super) fn take(&mut self) -> Option<Pooled<C>> {
+    /// The connection to use next, and what has to be closed.
+    pub(super) fn take(&mut self) -> (Option<Pooled<C>>, Vec<Pooled<C>>) {
+        let mut dropped = Vec::new();
         while let Some(mut pooled) = self.connections.pop() {
             let hung_up = || pooled.connection.is_closed().then_some(Closed::HungUp);
             match self.doubt(&pooled).or_else(hung_up) {
-                Some(reason) => pooled.connection.condemn(reason),
-                None => return Some(pooled),
+                Some(reason) => {
+                    pooled.connection.condemn(reason);
+                    dropped.push(pooled);
+                }
+                None => return (Some(pooled), dropped),
             }
         }
-        None
+        (None, dropped)
     }
 
     /// A request that was sent at this moment was not answered. Returns what has to be closed.
@@ -169,7 +179,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     fn names(mut idle: Idle<Fake>) -> Vec<&'static str> {
-        std::iter::from_fn(|| idle.take().map(|pooled| pooled.connection.0)).collect()
+        std::iter::from_fn(|| idle.take().0.map(|pooled| pooled.connection.0)).collect()
     }
 
     async fn two() -> Idle<Fake> {
@@ -185,6 +195,9 @@ mod tests {
     async fn last_used_connection_is_taken_first_and_closed_ones_are_left_out() {
         let mut idle = two().await;
         idle.put(Pooled::new(Fake("closed", None)));
+        let (taken, dropped) = idle.take();
+        assert_eq!(reasons(dropped), [Closed::HungUp]);
+        idle.put(taken.unwrap());
         assert_eq!(names(idle), ["new", "old"]);
     }
 
@@ -205,7 +218,7 @@ mod tests {
         let mut idle = two().await;
         let asked_at = Instant::now();
         tokio::time::advance(MINUTE).await;
-        let mut answering = idle.take().unwrap();
+        let mut answering = idle.take().0.unwrap();
         answering.heard_at = Instant::now();
         idle.put(answering);
         assert_eq!(reasons(idle.distrust_silent(asked_at)), [Closed::Silent]);
@@ -215,9 +228,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn connection_that_comes_back_too_late_is_not_kept() {
         let mut idle = two().await;
-        let borrowed = idle.take().unwrap();
+        let borrowed = idle.take().0.unwrap();
         idle.distrust_opened_before(Instant::now());
-        idle.put(borrowed);
+        assert_eq!(
+            reasons(idle.put(borrowed).into_iter().collect()),
+            [Closed::Moved]
+        );
         assert_eq!(idle.len(), 0);
     }
 

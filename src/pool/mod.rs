@@ -182,16 +182,20 @@ impl Shared {
 
     fn take(&self) -> Option<Pooled> {
         let mut idle = self.idle();
-        let taken = idle.take();
+        let (taken, dropped) = idle.take();
         self.counts.gauges.idle(idle.len() as u32);
+        drop(idle);
+        drop(dropped);
         taken
     }
 
     fn put(&self, mut pooled: Pooled) {
         pooled.connection.condemn(Closed::Released);
         let mut idle = self.idle();
-        idle.put(pooled);
+        let dropped = idle.put(pooled);
         self.counts.gauges.idle(idle.len() as u32);
+        drop(idle);
+        drop(dropped);
     }
 
     /// Closes connections that were taken out of the idle ones, outside of their lock.

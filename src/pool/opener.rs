@@ -13,6 +13,8 @@ use crate::options::Options;
 
 /// An attempt that takes longer than this is told aloud while it goes on.
 const NOTICE: Duration = Duration::from_secs(2);
+/// How many TLS handshakes in a row the server may end before somebody has to look at it.
+const HANDSHAKES: u32 = 3;
 
 /// Opens connections to the server that the options name.
 pub(crate) struct Opener {
@@ -27,6 +29,8 @@ struct Trouble {
     failures: u64,
     /// The reason of the last failed attempt, for callers that wait in vain.
     last_error: Option<String>,
+    /// How many of the last attempts in a row ended in the TLS handshake.
+    handshakes: u32,
 }
 
 impl Opener {
@@ -46,8 +50,8 @@ impl Opener {
         }
         let begun = Instant::now();
         let notice = || events::still_connecting(&server, schema, NOTICE);
-        let dialled = notice_after(NOTICE, Box::pin(self.dialer.dial(limit)), notice).await;
-        match &dialled {
+        let mut dialled = notice_after(NOTICE, Box::pin(self.dialer.dial(limit)), notice).await;
+        match &mut dialled {
             Ok(connection) => {
                 events::connection_opened(connection.id, &server, schema, begun.elapsed());
                 let trouble = std::mem::take(&mut *self.trouble());
@@ -57,7 +61,7 @@ impl Opener {
             }
             Err(failure) => {
                 let error = failure.clone().while_running();
-                let is_news = self.note(&error);
+                let is_news = self.note(failure, &error);
                 events::connection_failed(&server, schema, begun.elapsed(), &error, is_news);
             }
         }
@@ -69,9 +73,16 @@ impl Opener {
         self.trouble().last_error.clone()
     }
 
-    /// Remembers a failure; true when it is another one than before.
-    fn note(&self, error: &CallError) -> bool {
+    /// Remembers a failure, which may be one too many of its kind; true when it is another one than before.
+    fn note(&self, failure: &mut DialError, error: &CallError) -> bool {
         let mut trouble = self.trouble();
+        trouble.handshakes = match failure.ended_handshake {
+            true => trouble.handshakes + 1,
+            false => 0,
+        };
+        if trouble.handshakes >= HANDSHAKES {
+            failure.is_passing = false;
+        }
         let reason = Some(error.to_string());
         let is_news = trouble.last_error != reason;
         trouble.failures += 1;

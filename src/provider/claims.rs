@@ -166,8 +166,8 @@ impl Claims {
         let call = self.floors.limit(queue, filter, call);
         let call = call.text("@lock_token", new_token());
         let mut rest = self.database.execute_reading_on(&call, read_on).await?;
-        let waited = rest.waited();
-        self.pace.answered(queue, waited, lease);
+        let took = rest.asked_at().elapsed();
+        self.pace.answered(queue, rest.waited(), took, lease);
         let header = rest.row()?;
         note_orphans(queue, &header)?;
         self.floors.answered(queue, filter, &header)?;
@@ -188,10 +188,10 @@ impl Claims {
             runtime: Handle::current(),
         };
         let is_over = self.leases.left(claim.token()) == Some(Duration::ZERO);
-        if is_over && !lease.is_zero() && is_slow(waited, lease) {
+        if is_over && !lease.is_zero() && is_slow(took, lease) {
             // Whoever took it would work in vain, and the attempt would count. Dropped here, it goes back, and
             // the next one is leased for longer.
-            return Err(CallError::Timeout { after: waited });
+            return Err(CallError::Timeout { after: took });
         }
         Ok(Polled::Found(Claimed {
             header,
@@ -266,9 +266,10 @@ impl Claims {
 
     /// Runs the call that settles a lease. A lease that is settled or lost is forgotten.
     ///
-    /// The caller renews the lease meanwhile, and what is left of it is looked at again whenever the time of the call is
+    /// The caller renews the lease meanwhile, and what may be left of it is looked at again whenever the time of the call is
     /// over. A full disk stops acks and not renewals, and whoever gave up then would have the caller throw
-    /// away the result of an activity, or write down that an orchestration has failed.
+    /// away the result of an activity, or write down that an orchestration has failed. So would whoever gave up while the server may
+    /// still grant the lease because of a renewal that it never got to answer: when it is back, it takes the failure.
     pub(super) async fn settle(
         &self,
         token: &str,
@@ -284,7 +285,7 @@ impl Claims {
                 Err(error) => error,
             };
             self.note_loss(&call, token, &error);
-            let left = self.leases.left(token).unwrap_or_default();
+            let left = self.leases.may_be_left(token);
             if !goes_on(&error, left, begun.elapsed()) {
                 let is_in_doubt = error.doubtful_number().is_some() && !left.is_zero();
                 if call.procedure() == ACK_TURN && is_in_doubt {
@@ -340,11 +341,14 @@ impl Claims {
         extend_for: Duration,
         call: &Call<'_>,
     ) -> Result<(), CallError> {
+        // An attempt before the last may have been done all the same, so that only success tells what became of it, or the loss of the lease.
+        let renewing = self.leases.renewing(token, extend_for);
         let answer = self.database.execute(call).await;
         let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
         // Counted from the attempt that was answered: the server extended the lease then or later.
         self.leases
             .extend(token, queue, answer.asked_at(), extend_for);
+        renewing.answered();
         Ok(())
     }
 
@@ -372,7 +376,7 @@ impl Claims {
     }
 }
 
-/// Whether a call that has failed for so long is made again under a lease of which this much is left.
+/// Whether a call that has failed for so long is made again under a lease of which this much may be left.
 fn goes_on(error: &CallError, left: Duration, tried_for: Duration) -> bool {
     let is_expected = error.doubtful_number().is_none();
     error.is_retryable() && !left.is_zero() && (is_expected || tried_for < UNEXPECTED)

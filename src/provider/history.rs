@@ -135,6 +135,7 @@ pub(super) async fn append(
             "@history",
             codec::history(&codec::history_rows(new_events)?)?,
         );
+    provider.histories.expect_no_read();
     provider.database.execute(&call).await?;
     Ok(())
 }

@@ -19,17 +19,42 @@ struct Held {
     queue: Queue,
     /// For those who look at spans and logs.
     instance_id: String,
+    /// It ends then or later.
     ends_at: Instant,
+    /// It ends then or sooner, unless a renewal is under way.
+    may_end_at: Instant,
+    /// How many renewals are under way, and what the longest of them adds. The server may grant it at any moment.
+    renewals: u32,
+    extension: Duration,
     /// Set when a renewal failed and the server did not say that the lease is lost: until when that is remembered.
     in_doubt_until: Option<Instant>,
 }
 
 impl Held {
+    fn new(queue: Queue, instance_id: &str, ends_at: Instant, may_end_at: Instant) -> Self {
+        Self {
+            queue,
+            instance_id: instance_id.to_owned(),
+            ends_at,
+            may_end_at,
+            renewals: 0,
+            extension: Duration::ZERO,
+            in_doubt_until: None,
+        }
+    }
+
+    /// What may be left of it by the server's account.
+    fn may_be_left(&self, now: Instant) -> Duration {
+        let known = self.may_end_at.saturating_duration_since(now);
+        match self.renewals {
+            0 => known,
+            _ => known.max(self.extension),
+        }
+    }
+
     /// Whether it still matters to anybody.
     fn is_kept(&self, now: Instant) -> bool {
-        self.ends_at
-            .max(self.in_doubt_until.unwrap_or(self.ends_at))
-            > now
+        !self.may_be_left(now).is_zero() || self.in_doubt_until.is_some_and(|until| until > now)
     }
 }
 
@@ -55,17 +80,12 @@ impl Leases {
         asked_at: Instant,
         length: Duration,
     ) {
-        let ends_at = lease_end(asked_at, length);
-        let mut leases = self.lock();
         let now = Instant::now();
+        let (ends_at, may_end_at) = (lease_end(asked_at, length), lease_end(now, length));
+        let mut leases = self.lock();
         // Leases that nobody settled end by themselves.
         leases.retain(|_, held| held.is_kept(now));
-        let held = Held {
-            queue,
-            instance_id: instance_id.to_owned(),
-            ends_at,
-            in_doubt_until: None,
-        };
+        let held = Held::new(queue, instance_id, ends_at, may_end_at);
         leases.insert(token.to_owned(), held);
     }
 
@@ -73,21 +93,32 @@ impl Leases {
     /// the answer was on its way.
     pub(crate) fn extend(&self, token: &str, queue: Queue, asked_at: Instant, length: Duration) {
         let ends_at = lease_end(asked_at, length);
+        let may_end_at = lease_end(Instant::now(), length);
         let mut leases = self.lock();
         match leases.get_mut(token) {
             Some(held) => {
                 held.ends_at = held.ends_at.max(ends_at);
+                held.may_end_at = held.may_end_at.max(may_end_at);
                 held.in_doubt_until = None;
             }
             None => {
-                let held = Held {
-                    queue,
-                    instance_id: String::new(),
-                    ends_at,
-                    in_doubt_until: None,
-                };
+                let held = Held::new(queue, "", ends_at, may_end_at);
                 leases.insert(token.to_owned(), held);
             }
+        }
+    }
+
+    /// A renewal by this much begins. However it ends, unless it is known what became of it, the lease may last for that much from then on.
+    pub(crate) fn renewing<'a>(&'a self, token: &'a str, extension: Duration) -> Renewing<'a> {
+        if let Some(held) = self.lock().get_mut(token) {
+            held.renewals += 1;
+            held.extension = held.extension.max(extension);
+        }
+        Renewing {
+            leases: self,
+            token,
+            extension,
+            is_known: false,
         }
     }
 
@@ -96,12 +127,9 @@ impl Leases {
     pub(crate) fn doubt(&self, token: &str) {
         let now = Instant::now();
         let mut leases = self.lock();
-        let held = leases.entry(token.to_owned()).or_insert_with(|| Held {
-            queue: Queue::Work,
-            instance_id: String::new(),
-            ends_at: now,
-            in_doubt_until: None,
-        });
+        let held = leases
+            .entry(token.to_owned())
+            .or_insert_with(|| Held::new(Queue::Work, "", now, now));
         held.in_doubt_until = Some(later(now, DOUBT));
     }
 
@@ -124,12 +152,19 @@ impl Leases {
         leases.get(token).map(|held| held.instance_id.clone())
     }
 
-    /// What is left of a lease; nothing when it is over, `None` when it is not known here.
+    /// What is left of a lease at least; nothing when it may be over, `None` when it is not known here.
     pub(crate) fn left(&self, token: &str) -> Option<Duration> {
         let now = Instant::now();
         let leases = self.lock();
         let held = leases.get(token)?;
         Some(held.ends_at.saturating_duration_since(now))
+    }
+
+    /// What is left of a lease at most; nothing when it is over for certain, or not known here.
+    pub(crate) fn may_be_left(&self, token: &str) -> Duration {
+        let leases = self.lock();
+        let held = leases.get(token);
+        held.map_or(Duration::ZERO, |held| held.may_be_left(Instant::now()))
     }
 
     /// Every lease that still holds, or may hold.
@@ -138,6 +173,36 @@ impl Leases {
         let leases = std::mem::take(&mut *self.lock());
         let holding = leases.into_iter().filter(|(_, held)| held.is_kept(now));
         holding.map(|(token, held)| (held.queue, token)).collect()
+    }
+}
+
+/// A renewal under way. Its caller may go away at any moment, and the runtime does when a turn has ended.
+pub(crate) struct Renewing<'a> {
+    leases: &'a Leases,
+    token: &'a str,
+    extension: Duration,
+    is_known: bool,
+}
+
+impl Renewing<'_> {
+    /// The server has answered.
+    pub(crate) fn answered(mut self) {
+        self.is_known = true;
+    }
+}
+
+impl Drop for Renewing<'_> {
+    fn drop(&mut self) {
+        if let Some(held) = self.leases.lock().get_mut(self.token) {
+            held.renewals = held.renewals.saturating_sub(1);
+            if held.renewals == 0 {
+                held.extension = Duration::ZERO;
+            }
+            if !self.is_known {
+                let may_end_at = lease_end(Instant::now(), self.extension);
+                held.may_end_at = held.may_end_at.max(may_end_at);
+            }
+        }
     }
 }
 
@@ -229,5 +294,35 @@ mod tests {
         let held = (Queue::Orchestrations, "held".to_owned());
         assert_eq!(leases.take_all(), [held]);
         assert_eq!(leases.take_all(), []);
+    }
+
+    /// Nobody may take a lease for over that the server still grants.
+    #[tokio::test(start_paused = true)]
+    async fn lease_may_last_for_as_long_as_a_renewal_without_an_answer_adds() {
+        let leases = Leases::default();
+        let asked_at = Instant::now();
+        tokio::time::advance(SECOND).await;
+        leases.begin("a", Queue::Work, "order", asked_at, 5 * SECOND);
+        assert_eq!(leases.left("a"), Some(4 * SECOND));
+        assert_eq!(
+            leases.may_be_left("a"),
+            5 * SECOND,
+            "given at the last moment"
+        );
+        let renewing = leases.renewing("a", 10 * SECOND);
+        tokio::time::advance(60 * SECOND).await;
+        assert_eq!(leases.left("a"), Some(Duration::ZERO));
+        assert_eq!(leases.may_be_left("a"), 10 * SECOND, "it may come yet");
+        drop(renewing);
+        tokio::time::advance(4 * SECOND).await;
+        assert_eq!(leases.may_be_left("a"), 6 * SECOND);
+        leases.begin("b", Queue::Work, "", Instant::now(), SECOND);
+        assert_eq!(leases.may_be_left("a"), 6 * SECOND, "not forgotten");
+        leases.renewing("a", 20 * SECOND).answered();
+        assert_eq!(leases.may_be_left("a"), 6 * SECOND);
+        leases.extend("a", Queue::Work, Instant::now(), 8 * SECOND);
+        assert_eq!(leases.may_be_left("a"), 8 * SECOND);
+        leases.end("a");
+        assert_eq!(leases.may_be_left("a"), Duration::ZERO);
     }
 }

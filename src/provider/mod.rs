@@ -6,6 +6,7 @@ mod depths;
 mod error;
 mod floors;
 pub(crate) mod history;
+mod keeping;
 mod kv;
 mod leases;
 mod methods;
@@ -145,8 +146,9 @@ impl MssqlProvider {
     /// Waits for fetches under way, for ten seconds at most: a shutdown does not depend on the
     /// database being there. What could not be given back comes free when its lease ends.
     pub async fn close(&self) {
-        self.watcher.close().await;
-        if !self.claims.close().await {
+        // Side by side, because each of them may meet with silence, and nobody waits for both.
+        let ((), is_done) = tokio::join!(self.watcher.close(), self.claims.close());
+        if !is_done {
             tracing::warn!("closed before everything was given back; leases end by themselves");
         }
     }

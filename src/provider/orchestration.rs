@@ -10,6 +10,7 @@ use duroxide::providers::{
 use duroxide::{Event, EventKind};
 
 use super::claims::{ACK_TURN, Claimed, Polled};
+use super::keeping::kept;
 use super::leases::Queue;
 use super::{MssqlProvider, history, polling, turn_history};
 use crate::codec;
@@ -88,7 +89,9 @@ async fn poll(
     let instance = header.text("instance_id")?.to_owned();
     let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
     provider.wakeups.turn_began(claim.token(), &instance, lease);
-    let item = decode_item(provider, instance, &header, &mut rest).await?;
+    let read = decode_item(provider, instance, &header, &mut rest);
+    let renew = || renew(provider, claim.token(), lock_timeout);
+    let item = kept(&claims.leases, claim.token(), lock_timeout, read, renew).await?;
     Ok(Polled::Found((item, claim.take(), attempts)))
 }
 
@@ -261,6 +264,7 @@ pub(super) async fn ack(
     if custom_status.is_some() {
         call = call.flag("@set_custom_status", true);
     }
+    provider.histories.expect_no_read();
     let acked = provider.claims.settle(lock_token, call).await;
     let mut answer = end_if_lost(provider, lock_token, acked)?;
     turn_history::remember(

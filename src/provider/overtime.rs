@@ -116,16 +116,17 @@ impl Pace {
         }
     }
 
-    /// The answer to a fetch for a lease of this length began after so long.
-    pub(super) fn answered(&self, queue: Queue, waited: Duration, lease: Duration) {
+    /// The answer to a fetch for a lease of this length began after so long, and had been read after `took`. A server that answers
+    /// soon is there; but the lease goes on until the last byte is here.
+    pub(super) fn answered(&self, queue: Queue, waited: Duration, took: Duration, lease: Duration) {
         let mut speed = self.speed(queue);
         if waited < FIRST_ANSWER {
             speed.in_doubt = 0;
         }
-        if is_slow(waited, lease) {
+        if is_slow(took, lease) {
             let now = Instant::now();
             let slowest = speed.slow.filter(|(_, until)| now < *until);
-            let slowest = slowest.map_or(waited, |(slowest, _)| slowest.max(waited));
+            let slowest = slowest.map_or(took, |(slowest, _)| slowest.max(took));
             speed.slow = Some((slowest, after(SLOW_FOR)));
         }
     }
@@ -133,8 +134,8 @@ impl Pace {
 
 /// Whether an answer took longer than a quick question needs, or than the lease that it brings. A moment is no sign of a slow server,
 /// however short the lease.
-pub(super) fn is_slow(waited: Duration, lease: Duration) -> bool {
-    waited >= lease.max(ATTEMPT_MIN).min(FIRST_ANSWER)
+pub(super) fn is_slow(took: Duration, lease: Duration) -> bool {
+    took >= lease.max(ATTEMPT_MIN).min(FIRST_ANSWER)
 }
 
 /// The caller of one fetch, who is answered once.
@@ -185,6 +186,10 @@ mod tests {
         pace.fetch(queue, LEASE).0
     }
 
+    fn answered(pace: &Pace, took: Duration) {
+        pace.answered(Queue::Work, took, took, LEASE);
+    }
+
     async fn silent_round(pace: &Pace, fetches: usize) {
         tokio::time::advance(FIRST_ANSWER).await;
         for _ in 0..fetches {
@@ -203,16 +208,16 @@ mod tests {
             assert_eq!(next(&pace, Queue::Work), Retry::slow_fetch(limit));
         }
         assert_eq!(next(&pace, Queue::Orchestrations), Retry::fetch());
-        pace.answered(Queue::Work, Duration::ZERO, LEASE);
+        answered(&pace, Duration::ZERO);
         assert_eq!(
             next(&pace, Queue::Work),
             Retry::fetch(),
             "it was the connection"
         );
         silent_round(&pace, 1).await;
-        pace.answered(Queue::Work, SLOWLY, LEASE);
-        pace.answered(Queue::Work, FIRST_ANSWER, LEASE);
-        pace.answered(Queue::Work, Duration::ZERO, LEASE);
+        answered(&pace, SLOWLY);
+        answered(&pace, FIRST_ANSWER);
+        answered(&pace, Duration::ZERO);
         assert_eq!(next(&pace, Queue::Work), Retry::slow_fetch(SLOWLY * 2));
         tokio::time::advance(SLOW_FOR).await;
         assert_eq!(next(&pace, Queue::Work), Retry::fetch());
@@ -245,15 +250,17 @@ mod tests {
             assert_eq!(pace.extension(Queue::Work, wanted), lease);
             lease
         };
-        pace.answered(Queue::Work, LEASE / 5, LEASE);
+        answered(&pace, LEASE / 5);
         assert_eq!(lease(LEASE), LEASE);
         silent_round(&pace, 1).await;
         assert_eq!(lease(LEASE), LEASE + FIRST_ANSWER * 2);
-        pace.answered(Queue::Work, LEASE * 2, LEASE);
+        answered(&pace, LEASE * 2);
         assert_eq!(lease(LEASE), LEASE * 5);
         assert_eq!(lease(Duration::ZERO), Duration::ZERO);
         assert_eq!(lease(Duration::MAX), Duration::MAX);
-        pace.answered(Queue::Work, LEASE * 20, LEASE);
+        pace.answered(Queue::Work, Duration::ZERO, LEASE * 3, LEASE);
+        assert_eq!(lease(LEASE), LEASE * 7, "it took long to read");
+        answered(&pace, LEASE * 20);
         assert_eq!(lease(LEASE), LEASE + COMMAND, "no answer comes later");
         assert_eq!(pace.fetch(Queue::Orchestrations, LEASE).1, LEASE);
     }

@@ -239,7 +239,11 @@ impl Watch {
         };
         let opened = match self.connection.take().filter(is_usable) {
             Some(opened) => opened,
-            None => (self.database.pool.open_own().await?, Instant::now()),
+            None => {
+                // That may take as long as a login may, and nothing is watched meanwhile.
+                self.wakeups.watch_nothing();
+                (self.database.pool.open_own().await?, Instant::now())
+            }
         };
         Ok(&mut self.connection.insert(opened).0)
     }

@@ -6,6 +6,7 @@ use duroxide::providers::{SessionFetchConfig, TagFilter, WorkItem};
 
 use super::MssqlProvider;
 use super::claims::{Claimed, Polled};
+use super::keeping::kept;
 use super::leases::Queue;
 use super::polling;
 use crate::codec;
@@ -62,6 +63,10 @@ impl<'a> Query<'a> {
         session: Option<&'a SessionFetchConfig>,
         filter: &TagFilter,
     ) -> Result<Self, CallError> {
+        if session.is_some_and(|session| session.owner_id.ends_with(' ')) {
+            let reason = "session owner id ends in a space; SQL Server cannot tell such ids apart";
+            return Err(CallError::Data(reason.to_owned()));
+        }
         let tags = match filter {
             TagFilter::Tags(tags) | TagFilter::DefaultAnd(tags) => {
                 let mut tags: Vec<_> = tags.iter().collect();
@@ -117,10 +122,13 @@ impl<'a> Query<'a> {
             Polled::Found(claimed) => claimed,
             Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
         };
-        let item = match codec::decode_work_item(header.text("payload")?) {
-            Ok(item) => item,
-            Err(error) => unreadable(&header, &error)?,
+        let read = async {
+            codec::decode_work_item(header.text("payload")?)
+                .or_else(|error| unreadable(&header, &error))
         };
+        let wanted = self.lock_timeout;
+        let renew = || renew(provider, claim.token(), wanted);
+        let item = kept(&claims.leases, claim.token(), wanted, read, renew).await?;
         if let WorkItem::ActivityExecute {
             instance,
             session_id,

@@ -12,7 +12,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::database::TestSchema;
 use crate::support::items::create;
+use crate::support::log::Log;
 use crate::support::proxy::Proxy;
+use crate::support::wait::until;
 
 const PACKET_REPLY: u8 = 0x04;
 
@@ -324,4 +326,61 @@ async fn given_lookup_is_asked_for_every_connection() {
     assert_eq!(provider.read("before").await.unwrap().len(), 1);
     create(&provider, "after").await;
     assert!(new.take_requests() > 0);
+}
+
+/// TLS says things between the lines, such as tickets for the next session: none of them is taken for the end of a connection.
+#[tokio::test]
+async fn encrypted_connections_are_used_again() {
+    let server = Server::builder().encryption(Encryption::Required).start();
+    let server = server.expect("the embedded server starts");
+    for encrypt in ["true", "strict"] {
+        let schema = TestSchema::at(server.connection_string());
+        let encrypt = format!("encrypt={encrypt}");
+        let url = server.connection_string().replace("encrypt=true", &encrypt);
+        let builder = MssqlProvider::builder(url).schema(schema.name().as_str());
+        let (log, guard) = Log::catch();
+        let provider = builder.pool_min_idle(1).build().await.expect("the start");
+        for n in 0..5 {
+            create(&provider, &format!("order-{n}")).await;
+        }
+        let open = provider.pool_status().open;
+        drop(guard);
+        assert!(!log.text().contains("hung_up"), "{encrypt}: {}", log.text());
+        assert_eq!(open, 1, "{encrypt}");
+    }
+}
+
+/// Nodes that accept connections and swallow what they get are left for one that answers, however often they stand before it.
+#[tokio::test]
+async fn addresses_whose_logins_fail_come_last() {
+    let schema = TestSchema::new();
+    let mut proxies = Vec::new();
+    for _ in 0..3 {
+        proxies.push(Proxy::start(schema.url()).await);
+    }
+    let addresses: Vec<_> = proxies.iter().map(Proxy::address).collect();
+    let url = proxies[0]
+        .url(schema.url())
+        .replace("127.0.0.1", "database.invalid");
+    proxies[0].mute_new(true);
+    proxies[1].mute_new(true);
+    let builder = MssqlProvider::builder(url)
+        .schema(schema.name().as_str())
+        .connect_timeout(Duration::from_secs(2))
+        .startup_timeout(Duration::from_secs(30))
+        .lookup(move |_, _| Ok(addresses.clone()));
+    let provider = builder.build().await.expect("the third one answers");
+    create(&provider, "before").await;
+    // The one that let us in becomes deaf, and another one hears again.
+    proxies[1].mute_new(false);
+    proxies[2].mute_new(true);
+    proxies[2].silence_all();
+    until("it is read from the other", || async {
+        provider
+            .read("before")
+            .await
+            .is_ok_and(|read| read.len() == 1)
+    })
+    .await;
+    assert!(proxies[1].take_requests() > 0);
 }

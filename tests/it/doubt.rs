@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use duroxide::providers::{Provider, ProviderError, TagFilter, WorkItem};
 use duroxide_sql::MssqlProvider;
 
+use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{activity, completed, create, fetch, fetch_work, metadata, start};
-use crate::support::proxied::{Setup, setup};
+use crate::support::proxied::{Setup, setup, setup_at};
 use crate::support::proxy::Fault;
 use crate::support::wait;
 
@@ -139,6 +140,48 @@ async fn ack_goes_on_for_as_long_as_its_lease_is_renewed() {
     assert_eq!(turn.messages.len(), 1);
 }
 
+/// A renewal is done and its answer lost, because the database goes away. It comes back when the lease is over as far as was heard, and
+/// holds as far as the server knows. An ack that had given up would have the runtime store that the orchestration has failed.
+#[tokio::test]
+async fn ack_outlasts_the_lease_that_an_unheard_renewal_may_have_extended() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let setup = setup_at(schema).await;
+    let provider = &setup.provider;
+    create(provider, "order").await;
+    setup.start().await;
+    let lease = Duration::from_secs(1);
+    let fetched = provider.fetch_orchestration_item(lease, Duration::ZERO, None);
+    let (_, token, _) = fetched.await.unwrap().expect("the message");
+    setup
+        .proxy
+        .spoil("renew_orchestration_item_lock", Fault::SilentAfter);
+    let renewed = provider.renew_orchestration_item_lock(&token, LONG_LEASE);
+    let done = wait::until("the server has extended the lease", || async {
+        let sql = "SELECT COUNT(*) FROM [$(schema)].instance_locks WHERE not_before_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + 60000;";
+        setup.schema.number(sql).await == 1
+    });
+    // The runtime ends its renewals with the turn, wherever they are.
+    tokio::select! {
+        renewed = renewed => unreachable!("{renewed:?}"),
+        () = done => {}
+    }
+    let away = mssql_embedded::SqlError::with(40613, 17, 1, "not currently available");
+    server.controls().refuse_logins(Some(away));
+    for session in server.controls().sessions() {
+        server.controls().kill(session);
+    }
+    let back = async {
+        // Longer than the lease, and than an ack goes on without one.
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        server.controls().refuse_logins(None);
+    };
+    let ack =
+        provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+    let (acked, ()) = tokio::join!(ack, back);
+    acked.expect("the turn is stored");
+}
+
 /// An error that nobody expected keeps a turn from being stored, and renewals go on. The ack gives up after two minutes, and the
 /// runtime would then write down that the orchestration has failed, in an ack that may succeed. It has no lease for that: the
 /// turn is tried again, and the attempt counts.
@@ -268,4 +311,29 @@ async fn closing_gives_leases_back_while_an_answer_is_overdue() {
     let other = setup.schema.provider().await;
     let (_, _, attempts) = fetch(&other).await.expect("the turn was given back");
     assert_eq!(attempts, 1);
+}
+
+/// With every connection silent, closing takes ten seconds and no more, the watch in the database included.
+#[tokio::test]
+async fn closing_takes_no_longer_than_it_says() {
+    let setup = setup().await;
+    let provider = &setup.provider;
+    setup.start().await;
+    let held = provider.fetch_orchestration_item(LONG_LEASE, Duration::ZERO, None);
+    assert!(held.await.unwrap().is_some());
+    let idle = provider.fetch_orchestration_item(LONG_LEASE, LONG_LEASE, None);
+    let watched = wait::until("it waits in the database", || async {
+        setup.proxy.calls("wait_for_work") > 0
+    });
+    tokio::select! {
+        _ = idle => unreachable!("nothing comes"),
+        () = watched => {}
+    }
+    setup.proxy.silence_all();
+    setup.proxy.mute_new(true);
+    let begun = Instant::now();
+    provider.close().await;
+    let took = begun.elapsed();
+    setup.proxy.mute_new(false);
+    assert!(took < Duration::from_millis(11_500), "{took:?}");
 }

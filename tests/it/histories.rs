@@ -1,5 +1,6 @@
 //! A history travels once: what a provider remembers is not sent again, and is never wrong.
 
+mod slow;
 mod truth;
 
 use std::sync::Arc;
@@ -249,5 +250,31 @@ async fn read_after_a_fetch_of_the_same_task_costs_nothing() {
             process.ack_work_item(&token, None).await.unwrap();
         });
         worker.await.unwrap();
+    }
+}
+
+/// A worker's task that deletes an instance, or prunes it, after it has fetched an activity of it reads what is left.
+#[tokio::test]
+async fn read_after_a_deletion_by_the_same_task_asks_the_database() {
+    let setup = Arc::new(Setup::new().await);
+    let process = Arc::new(setup.process().await);
+    for one_by_one in [true, false] {
+        setup.turn(&process, "order", 3).await;
+        let item = activity("order", 2, "");
+        setup.truth.enqueue_for_worker(item).await.unwrap();
+        let process = process.clone();
+        let worker = tokio::spawn(async move {
+            fetch_work(&*process).await.expect("the activity");
+            let admin = process.as_management_capability().unwrap();
+            let deleted = if one_by_one {
+                admin.delete_instance("order", true).await
+            } else {
+                let ids = ["order".to_owned()];
+                admin.delete_instances_atomic(&ids, true).await
+            };
+            assert_eq!(deleted.unwrap().instances_deleted, 1);
+            process.read("order").await.unwrap()
+        });
+        assert_eq!(worker.await.unwrap(), [], "{one_by_one}");
     }
 }

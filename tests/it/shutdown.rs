@@ -18,7 +18,9 @@ use crate::support::runtime::echo_activities;
 /// Leases that are held in the schema.
 async fn leases(schema: &TestSchema) -> i64 {
     let sql = "SELECT (SELECT COUNT(*) FROM [$(schema)].instance_locks WHERE lock_token IS NOT NULL)
-                    + (SELECT COUNT(*) FROM [$(schema)].worker_queue WHERE lock_token IS NOT NULL);";
+                    + (SELECT COUNT(*) FROM [$(schema)].worker_queue WHERE lock_token IS NOT NULL)
+                    + (SELECT COUNT(*) FROM [$(schema)].sessions
+                       WHERE locked_until_ms > DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()));";
     schema.number(sql).await
 }
 
@@ -41,7 +43,11 @@ fn fan_out() -> OrchestrationRegistry {
             "FanOut",
             |ctx: OrchestrationContext, _: String| async move {
                 for _ in 0..50 {
-                    let all = (0..4).map(|n| ctx.schedule_activity("Echo", n.to_string()));
+                    // Half of them in sessions, whose owners do not come back either.
+                    let all = (0..4).map(|n| match n % 2 {
+                        0 => ctx.schedule_activity("Echo", n.to_string()),
+                        _ => ctx.schedule_activity_on_session("Echo", n.to_string(), "s"),
+                    });
                     ctx.join(all.collect()).await;
                 }
                 Ok(String::new())

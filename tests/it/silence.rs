@@ -25,6 +25,7 @@ in_both_settings! {
     renewals_survive_a_silent_connection,
     acks_survive_a_silent_connection,
     reads_and_fetches_do_not_wait_for_a_silent_connection,
+    counts_do_not_wait_for_a_silent_connection,
     read_trusts_no_connection_that_fell_silent_after_it_was_heard,
     starts_and_cancellations_survive_a_silent_connection,
     event_does_not_wait_for_a_connection_that_died_in_its_sleep,
@@ -145,6 +146,18 @@ async fn reads_and_fetches_do_not_wait_for_a_silent_connection(reads: SnapshotRe
     let fetched = provider.fetch_orchestration_item(LEASE, LEASE, None).await;
     assert!(fetched.unwrap_err().is_retryable());
     assert!(fetch(&**provider).await.is_none());
+    assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
+}
+
+/// The runtime counts before its dispatchers start: a silent connection must not hold it up.
+async fn counts_do_not_wait_for_a_silent_connection(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
+    let admin = setup.provider.as_management_capability().unwrap();
+    let begun = Instant::now();
+    setup.proxy.spoil("get_system_metrics", Fault::SilentBefore);
+    setup.proxy.spoil("get_queue_depths", Fault::SilentBefore);
+    admin.get_system_metrics().await.expect("a second answer");
+    admin.get_queue_depths().await.expect("a second answer");
     assert!(begun.elapsed() < Duration::from_secs(25), "{begun:?}");
 }
 

@@ -202,6 +202,72 @@ async fn server_that_comes_up_late_is_waited_for() {
     create(&start.await.expect("the start succeeds"), "order").await;
 }
 
+/// A listener that hangs up in the TLS handshake of its first connections.
+async fn ends_handshakes(server: &Server, connections: usize) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (upstream, accepted) = (server.address(), Arc::new(AtomicUsize::new(0)));
+    let counter = accepted.clone();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let is_healthy = counter.fetch_add(1, Ordering::SeqCst) >= connections;
+            let mut server = TcpStream::connect(upstream).await.unwrap();
+            tokio::spawn(async move {
+                if is_healthy {
+                    let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+                    return;
+                }
+                // What comes before TLS, both ways, and the beginning of the handshake.
+                let mut buffer = [0; 4096];
+                let n = client.read(&mut buffer).await.unwrap();
+                server.write_all(&buffer[..n]).await.unwrap();
+                let n = server.read(&mut buffer).await.unwrap();
+                client.write_all(&buffer[..n]).await.unwrap();
+                let _ = client.read(&mut buffer).await;
+            });
+        }
+    });
+    (port, accepted)
+}
+
+fn encrypted(port: u16) -> duroxide_sql::MssqlProviderBuilder {
+    MssqlProvider::builder(format!(
+        "server=tcp:127.0.0.1,{port};user id=sa;password=Str0ng.enough;encrypt=true;\
+         trustServerCertificate=true"
+    ))
+}
+
+fn encrypting_server() -> Server {
+    let server = Server::builder()
+        .password("Str0ng.enough")
+        .encryption(Encryption::Required)
+        .start();
+    server.expect("the embedded server starts")
+}
+
+/// A load balancer in front of a server that is starting, or a node that goes away, hangs up wherever it is. That passes; a server that
+/// does so each time needs somebody to look at it, and nobody has to wait for the whole time of the start to hear of it.
+#[tokio::test]
+async fn handshakes_that_end_early_pass_unless_they_always_do() {
+    let server = encrypting_server();
+    let (port, _) = ends_handshakes(&server, 2).await;
+    let started = encrypted(port).build().await;
+    create(&started.expect("the start succeeds"), "order").await;
+    let (port, accepted) = ends_handshakes(&server, usize::MAX).await;
+    let begun = Instant::now();
+    let error = encrypted(port).build().await.expect_err("nobody gets in");
+    assert_eq!(
+        error.to_string(),
+        format!("127.0.0.1:{port} ended the TLS handshake; look into the server's error log")
+    );
+    assert!(begun.elapsed() < 30 * SECOND, "{begun:?}");
+    assert_eq!(accepted.load(Ordering::SeqCst), 3);
+    let duroxide_sql::Error::Connect(error) = error else {
+        panic!("{error:?}");
+    };
+    assert!(!error.is_retryable());
+}
+
 /// What a database says that is moving passes, also while the schema's state is read.
 #[tokio::test]
 async fn moving_database_is_waited_for() {

@@ -8,18 +8,21 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use duroxide::runtime::registry::OrchestrationRegistry;
 use duroxide::runtime::{OrchestrationStatus, Runtime};
 use duroxide::{Client, OrchestrationContext};
 use duroxide_sql::MssqlProvider;
+use futures_util::future::join_all;
 use mssql_embedded::{Server, Trigger};
 
 use crate::support::database::TestSchema;
 use crate::support::moments::{FAULTS, Fault, Share};
 use crate::support::proxy::Proxy;
 use crate::support::runtime::{PATIENCE, echo_activities};
+use crate::support::session::Session;
 use crate::support::wait;
 
 /// Where it goes wrong.
@@ -43,6 +46,12 @@ impl Moment {
             Self::Committed(procedure) => Trigger::committed().of(procedure.as_str()),
         }
     }
+
+    fn is_of_a_watch(&self) -> bool {
+        let (Self::Statement(procedure, _) | Self::Commit(procedure) | Self::Committed(procedure)) =
+            self;
+        procedure.ends_with(".wait_for_work")
+    }
 }
 
 /// The cases that are tried without a word from the environment: others for each setting. Their distance is
@@ -56,6 +65,12 @@ fn of_every_day(snapshot_reads: bool) -> Share {
 
 /// How many workflows a fault waits for its moment, which not every one comes by.
 const WORKFLOWS: usize = 20;
+/// How many run at once, and are held up, when none of these did.
+const CROWD: usize = 24;
+/// How often there is such a crowd.
+const CROWDS: usize = 10;
+/// After so long a watch in the database is tried again that has failed some times in a row.
+const NEXT_WATCH: Duration = Duration::from_secs(150);
 /// How often a long run says how far it is.
 const PROGRESS: usize = 25;
 
@@ -83,7 +98,7 @@ struct App {
     schema: TestSchema,
     proxy: Proxy,
     server: Server,
-    instances: usize,
+    instances: AtomicUsize,
 }
 
 impl App {
@@ -103,14 +118,14 @@ impl App {
             schema,
             proxy,
             server,
-            instances: 0,
+            instances: AtomicUsize::new(0),
         }
     }
 
     /// Runs a workflow to its end, which must be a good one.
-    async fn run(&mut self, case: &str) {
-        self.instances += 1;
-        let instance = format!("order-{}", self.instances);
+    async fn run(&self, case: &str) {
+        let number = self.instances.fetch_add(1, Ordering::Relaxed);
+        let instance = format!("order-{number}");
         let begin = || async {
             let begun = self.client.start_orchestration(&instance, "Parent", "x");
             // A client hears of a start whose outcome is unknown, and tries again.
@@ -136,8 +151,9 @@ impl App {
         );
     }
 
-    /// What a workflow makes the server run.
-    async fn moments(&mut self) -> BTreeSet<Moment> {
+    /// What a workflow makes the server run that is not the first one: some things are done once.
+    async fn moments(&self) -> BTreeSet<Moment> {
+        self.run("the first workflow").await;
         let controls = self.server.controls();
         controls.reset_counters();
         controls.watch_statements(true);
@@ -158,7 +174,7 @@ impl App {
     }
 
     /// Runs workflows until one of them comes by the moment; whether one did.
-    async fn meets(&mut self, moment: &Moment, fault: Fault, case: &str) -> bool {
+    async fn meets(&self, moment: &Moment, fault: Fault, case: &str) -> bool {
         let armed = fault.arm(&self.server.controls(), moment.trigger());
         let proxy = self.proxy.clone();
         let strike = async {
@@ -169,8 +185,22 @@ impl App {
             for _ in 0..WORKFLOWS {
                 self.run(case).await;
                 if armed.has_struck() {
-                    break;
+                    return;
                 }
+            }
+            for _ in 0..CROWDS {
+                tokio::select! {
+                    _ = join_all((0..CROWD).map(|_| self.run(case))) => {}
+                    () = self.get_in_the_way() => {}
+                }
+                if armed.has_struck() {
+                    return;
+                }
+            }
+            let deadline = Instant::now() + NEXT_WATCH;
+            while moment.is_of_a_watch() && !armed.has_struck() && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                self.run(case).await;
             }
         };
         tokio::select! {
@@ -178,6 +208,22 @@ impl App {
             () = strike => {}
         }
         armed.has_struck()
+    }
+
+    /// Holds every instance's row for a moment, again and again: some statements are there for those who have to wait.
+    async fn get_in_the_way(&self) {
+        let hold = "SET DEADLOCK_PRIORITY LOW;
+            BEGIN TRANSACTION;
+            SELECT COUNT(l.claim_id) AS n FROM [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), XLOCK, ROWLOCK);
+            WAITFOR DELAY '00:00:00.020';
+            COMMIT TRANSACTION;";
+        loop {
+            let mut session = Session::open(&self.schema).await;
+            // Until it is chosen as a deadlock's victim.
+            while session.run(hold).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
     }
 
     async fn holds_no_lock(&self, case: &str) {
@@ -197,7 +243,7 @@ async fn failure_at_any_statement_only_delays_the_workflow_with_snapshot_reads()
 }
 
 async fn faults_only_delay(snapshot_reads: bool) {
-    let mut app = App::start(snapshot_reads).await;
+    let app = App::start(snapshot_reads).await;
     let moments = app.moments().await;
     assert!(moments.len() > 60, "only {} moments", moments.len());
     let mut cases = Vec::new();

@@ -125,6 +125,25 @@ async fn unknown_tokens_are_refused() {
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
+/// An identity that the server lets in no more is refused with every token: not each login asks for another.
+#[tokio::test]
+async fn refused_identity_does_not_ask_for_a_token_at_every_login() {
+    let server = server(Encryption::Off);
+    let calls = Arc::new(AtomicU32::new(0));
+    server.controls().accept_token("token", "sa", HOUR);
+    let provider = builder(&server, fixed("token", &calls)).build().await;
+    let provider = provider.expect("the start succeeds");
+    server.controls().revoke_token("token");
+    for session in server.controls().sessions() {
+        server.controls().kill(session);
+    }
+    for _ in 0..3 {
+        let pinged = provider.ping(HOUR).await;
+        assert!(pinged.unwrap_err().message.contains("18456"));
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "one, and its replacement");
+}
+
 /// The server's clock decides when a token ends.
 #[tokio::test]
 async fn expired_tokens_are_refused() {

@@ -355,6 +355,31 @@ async fn silent_wait_is_given_up() {
     assert!(waiting.await.unwrap().is_some());
 }
 
+/// While the connection that waits is opened anew, nobody waits in the database: fetches ask at their intervals.
+#[tokio::test]
+async fn fetches_ask_at_intervals_while_the_wait_is_reconnected() {
+    let process = Process::start(|builder| at_intervals(builder.connect_timeout(HOUR))).await;
+    let waiting = process.fetch_turn();
+    process.until_waits(1).await;
+    // Another call hears that the database has moved, so that the next wait needs another connection.
+    process.proxy.spoil("ack_work_item", Fault::Error(3906, 16));
+    let acked = process.provider.ack_work_item("no such token", None).await;
+    assert!(!acked.unwrap_err().is_retryable());
+    process.proxy.mute_new(true);
+    until("a connection is being opened", || async {
+        process.proxy.muted() > 0
+    })
+    .await;
+    let asked = process.proxy.calls("fetch_orchestration_item");
+    let begun = Instant::now();
+    until("it asks at intervals", || async {
+        process.proxy.calls("fetch_orchestration_item") > asked + 5
+    })
+    .await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{begun:?}");
+    waiting.abort();
+}
+
 /// A wait writes nothing, so that a server which has become read-only would go on answering it. When another call hears that the database
 /// has moved, the next wait is on a connection that was opened after that.
 #[tokio::test]

@@ -7,6 +7,7 @@
 //! `EVERY_STATEMENT` is read as in the tests of whole workflows.
 
 mod calls;
+mod method;
 mod methods;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,15 @@
 //! `ping` and `pool_status`, for those who ask how a provider is.
 
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use duroxide_sql::MssqlProvider;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+
 use super::Setup;
+use crate::support::database::{TestSchema, own_server};
+use crate::support::wait::until;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -38,6 +45,51 @@ async fn ping_ends_when_its_time_is_over() {
         .ping(30 * SECOND)
         .await
         .expect("another connection works");
+}
+
+/// Asks for the pool's status whenever something is told.
+struct Curious(Weak<MssqlProvider>);
+
+impl<S: tracing::Subscriber> Layer<S> for Curious {
+    fn on_event(&self, _: &tracing::Event<'_>, _: Context<'_, S>) {
+        if let Some(provider) = self.0.upgrade() {
+            let _status = provider.pool_status();
+        }
+    }
+}
+
+/// Whoever is told of a connection's end may ask how many are left.
+#[test]
+fn status_can_be_had_while_connections_are_closed() {
+    let (ended, end) = std::sync::mpsc::channel();
+    // On a thread of its own, because a lock that is taken twice would hold the test for ever.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let server = own_server();
+            let schema = TestSchema::at(server.connection_string());
+            let provider = Arc::new(schema.provider().await);
+            let curious = Curious(Arc::downgrade(&provider));
+            let subscriber = tracing_subscriber::registry().with(curious);
+            let _guard = tracing::subscriber::set_default(subscriber);
+            let opened = || async { provider.pool_status().idle == 2 };
+            until("the connections are opened", opened).await;
+            for session in server.controls().sessions() {
+                server.controls().kill(session);
+            }
+            // A moment for the news to arrive.
+            tokio::time::sleep(SECOND / 2).await;
+            provider
+                .ping(30 * SECOND)
+                .await
+                .expect("another connection");
+        });
+        ended.send(()).expect("the test waits");
+    });
+    end.recv_timeout(60 * SECOND)
+        .expect("nobody waits for himself");
 }
 
 /// The queries that the document gives to operators can be tried here.

@@ -240,3 +240,19 @@ async fn own_session_is_searched_while_its_lane_is_locked() {
     assert_eq!(sets[0][0].get::<bool, _>("found"), Some(true));
     holder.run("ROLLBACK TRANSACTION;").await.expect("released");
 }
+
+/// Two workers whose names differ in spaces at their ends would own each other's sessions.
+#[tokio::test]
+async fn owner_that_ends_in_a_space_is_refused() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    let session = SessionFetchConfig {
+        owner_id: "w ".into(),
+        lock_timeout: LEASE,
+    };
+    let filter = TagFilter::default();
+    let fetched = provider.fetch_work_item(LEASE, Duration::ZERO, Some(&session), &filter);
+    let error = fetched.await.expect_err("the owner is refused");
+    assert!(!error.is_retryable(), "{error}");
+    assert!(error.message.contains("ends in a space"), "{error}");
+}

@@ -12,7 +12,11 @@ pub struct Setup {
 }
 
 pub async fn setup() -> Setup {
-    let schema = TestSchema::new();
+    setup_at(TestSchema::new()).await
+}
+
+/// The same in this schema.
+pub async fn setup_at(schema: TestSchema) -> Setup {
     let proxy = Proxy::start(schema.url()).await;
     let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
     let provider = builder.build().await.expect("the provider starts");

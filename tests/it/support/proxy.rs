@@ -51,6 +51,8 @@ struct Plan {
     mutes_new: bool,
     /// How long every answer is held back.
     delay: Duration,
+    /// How many bytes of the answers on each connection pass in a tenth of a second.
+    narrow: Option<usize>,
 }
 
 /// A running proxy. It ends with the test's runtime.
@@ -141,6 +143,11 @@ impl Proxy {
     /// Holds every answer back for this long.
     pub fn delay(&self, delay: Duration) {
         self.plan().delay = delay;
+    }
+
+    /// Lets only so many bytes of the answers on each connection pass in a tenth of a second.
+    pub fn narrow(&self, bytes: Option<usize>) {
+        self.plan().narrow = bytes;
     }
 
     /// Requests of any kind since the last call of this function.
@@ -234,10 +241,10 @@ async fn forward_replies(
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let n = from.read(&mut buffer).await?;
-        let delay = {
+        let (delay, narrow) = {
             let mut plan = plan.lock().expect("nothing panics while it holds this");
             plan.reply_bytes += n as u64;
-            plan.delay
+            (plan.delay, plan.narrow)
         };
         let late = std::mem::take(&mut *line.late.lock().expect("nothing panics"));
         if !(delay + late).is_zero() {
@@ -254,7 +261,12 @@ async fn forward_replies(
         if n == 0 || line.cut_on_reply.load(Ordering::SeqCst) {
             return Ok(());
         }
-        to.lock().await.write_all(&buffer[..n]).await?;
+        for part in buffer[..n].chunks(narrow.unwrap_or(n)) {
+            to.lock().await.write_all(part).await?;
+            if narrow.is_some() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
     }
 }
 
