@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
@@ -37,6 +38,8 @@ const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
 const UNEXPECTED: Duration = Duration::from_secs(120);
 /// How long a turn rests that could not be stored for such an error, before it is tried again.
 const UNSTORED: Duration = Duration::from_secs(5);
+/// How long a fetch waits until what it cannot hand out is given back.
+const RETURNING: Duration = Duration::from_secs(3);
 /// How long a provider that is closed waits for its claims and leases to be given back.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -89,19 +92,32 @@ impl Claim {
         self.ticket = None;
         std::mem::take(&mut self.token)
     }
+
+    /// Gives the item back because of this error, and the error to the caller when that is done: a caller who fetches again at once
+    /// would otherwise be first at an item whose lease is over, and the attempt would count. What takes long goes on without
+    /// the caller.
+    pub(super) async fn give_back(mut self, error: CallError) -> CallError {
+        if let Some(task) = self.hand_back() {
+            let _ = tokio::time::timeout(RETURNING, task).await;
+        }
+        error
+    }
+
+    fn hand_back(&mut self) -> Option<JoinHandle<()>> {
+        let ticket = self.ticket.take()?;
+        let (claims, queue) = (self.claims.clone(), self.queue);
+        let token = std::mem::take(&mut self.token);
+        let task = async move {
+            claims.give_back(queue, &token).await;
+            ticket.given_back();
+        };
+        Some(self.claims.tasks.spawn_on(task, &self.runtime))
+    }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            let (claims, queue) = (self.claims.clone(), self.queue);
-            let token = std::mem::take(&mut self.token);
-            let task = async move {
-                claims.give_back(queue, &token).await;
-                ticket.given_back();
-            };
-            self.claims.tasks.spawn_on(task, &self.runtime);
-        }
+        drop(self.hand_back());
     }
 }
 
@@ -189,9 +205,8 @@ impl Claims {
         };
         let is_over = self.leases.left(claim.token()) == Some(Duration::ZERO);
         if is_over && !lease.is_zero() && is_slow(took, lease) {
-            // Whoever took it would work in vain, and the attempt would count. Dropped here, it goes back, and
-            // the next one is leased for longer.
-            return Err(CallError::Timeout { after: took });
+            // Whoever took it would work in vain, and the attempt would count. The next one is leased for longer.
+            return Err(claim.give_back(CallError::Timeout { after: took }).await);
         }
         Ok(Polled::Found(Claimed {
             header,

@@ -91,7 +91,10 @@ async fn poll(
     provider.wakeups.turn_began(claim.token(), &instance, lease);
     let read = decode_item(provider, instance, &header, &mut rest);
     let renew = || renew(provider, claim.token(), lock_timeout);
-    let item = kept(&claims.leases, claim.token(), lock_timeout, read, renew).await?;
+    let item = match kept(&claims.leases, claim.token(), lock_timeout, read, renew).await {
+        Ok(item) => item,
+        Err(error) => return Err(claim.give_back(error).await),
+    };
     Ok(Polled::Found((item, claim.take(), attempts)))
 }
 

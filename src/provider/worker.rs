@@ -128,7 +128,10 @@ impl<'a> Query<'a> {
         };
         let wanted = self.lock_timeout;
         let renew = || renew(provider, claim.token(), wanted);
-        let item = kept(&claims.leases, claim.token(), wanted, read, renew).await?;
+        let item = match kept(&claims.leases, claim.token(), wanted, read, renew).await {
+            Ok(item) => item,
+            Err(error) => return Err(claim.give_back(error).await),
+        };
         if let WorkItem::ActivityExecute {
             instance,
             session_id,
