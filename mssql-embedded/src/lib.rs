@@ -35,7 +35,7 @@ mod tds;
 mod tls;
 mod value;
 
-pub use adversary::{Decision, OpenPath, Question};
+pub use adversary::{Decision, Detour, OpenPath, Question};
 pub use controls::{Controls, Pause, Rule};
 pub use engine::Engine;
 pub use error::SqlError;

@@ -1,10 +1,11 @@
 //! The decisions of one statement.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::grain::Grain;
-use super::journal::{Decision, Journal, OpenPath};
+use super::journal::{Decision, Detour, Journal, OpenPath};
 use super::question::Question;
 use super::splitmix::{GOLDEN, mixed};
 use super::turns::Seat;
@@ -23,6 +24,8 @@ pub struct Choices {
     writes: Cell<Grain>,
     /// Tables to which more than one way leads, and whether the index is named.
     open_paths: RefCell<Vec<(String, bool)>>,
+    /// Tables and indexes whose entries were locked with the rows, and whether the locks are shared.
+    detours: RefCell<BTreeSet<(String, String, bool)>>,
     /// Where the session sits, if sessions take turns.
     seat: Option<Seat>,
 }
@@ -45,6 +48,7 @@ impl Choices {
             journal,
             writes: Cell::default(),
             open_paths: RefCell::default(),
+            detours: RefCell::default(),
             seat,
         }
     }
@@ -119,6 +123,27 @@ impl Choices {
                 is_index_named,
             });
             self.journal.enter_paths(entries);
+        }
+    }
+
+    /// Notes that the statement waits for locks on entries of an index, and with them on rows of its table.
+    pub fn note_detour(&self, table: &str, index: &str, is_shared: bool) {
+        let detour = (table.to_owned(), index.to_owned(), is_shared);
+        self.detours.borrow_mut().insert(detour);
+    }
+
+    /// The statement has run: what was noted belongs to this place.
+    pub fn enter_detours(&self, procedure: &str, line: u32) {
+        let detours = self.detours.take();
+        if !detours.is_empty() {
+            let entries = (detours.into_iter()).map(|(table, index, is_shared)| Detour {
+                procedure: procedure.to_owned(),
+                line,
+                table,
+                index,
+                is_shared,
+            });
+            self.journal.enter_detours(entries);
         }
     }
 

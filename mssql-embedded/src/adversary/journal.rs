@@ -85,7 +85,41 @@ impl fmt::Display for OpenPath {
     }
 }
 
-/// The latest decisions, whom each kind of question was ever put to, and which paths were ever open.
+/// A statement that waited for locks on entries of an index, and with them for locks on the rows.
+///
+/// Whoever writes has the row first and wants the entries after it, so that the two can wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Detour {
+    /// The procedure, empty for a batch.
+    pub procedure: String,
+    /// The line on which the statement begins.
+    pub line: u32,
+    /// The table's name without schema.
+    pub table: String,
+    /// The nonclustered index.
+    pub index: String,
+    /// Whether the locks are shared, so that several come this way at the same time.
+    pub is_shared: bool,
+}
+
+impl fmt::Display for Detour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            procedure,
+            line,
+            table,
+            index,
+            is_shared,
+        } = self;
+        let locks = if *is_shared { "shared" } else { "own" };
+        write!(
+            f,
+            "{procedure}, line {line}: from {index} on to the rows of {table}, with {locks} locks"
+        )
+    }
+}
+
+/// The latest decisions, whom each kind of question was ever put to, which paths were ever open, and who made a detour.
 #[derive(Debug)]
 pub(super) struct Journal {
     keep: usize,
@@ -97,6 +131,7 @@ struct Kept {
     latest: VecDeque<Decision>,
     asked: BTreeSet<(Question, u64)>,
     open_paths: BTreeSet<OpenPath>,
+    detours: BTreeSet<Detour>,
 }
 
 impl Journal {
@@ -128,6 +163,16 @@ impl Journal {
 
     pub fn open_paths(&self) -> Vec<OpenPath> {
         self.kept.lock().open_paths.iter().cloned().collect()
+    }
+
+    pub fn enter_detours(&self, detours: impl Iterator<Item = Detour>) {
+        if self.keep > 0 {
+            self.kept.lock().detours.extend(detours);
+        }
+    }
+
+    pub fn detours(&self) -> Vec<Detour> {
+        self.kept.lock().detours.iter().cloned().collect()
     }
 
     pub fn latest(&self) -> Vec<Decision> {

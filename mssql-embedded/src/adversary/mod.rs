@@ -25,7 +25,7 @@ use crate::clock::Clock;
 pub use choices::Choices;
 pub use grain::Grain;
 use journal::Journal;
-pub use journal::{Decision, OpenPath};
+pub use journal::{Decision, Detour, OpenPath};
 pub use question::Question;
 pub use turns::{Seat, Turns};
 
@@ -126,6 +126,11 @@ impl Adversary {
     /// Every table of a statement that ever left the path open.
     pub fn open_paths(&self) -> Vec<OpenPath> {
         self.journal.open_paths()
+    }
+
+    /// Every statement that ever went from an index on to the rows.
+    pub fn detours(&self) -> Vec<Detour> {
+        self.journal.detours()
     }
 
     /// The sessions in which a question ever came up.

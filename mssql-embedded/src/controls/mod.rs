@@ -29,7 +29,7 @@ use std::time::Duration;
 
 pub use pause::{Pause, Rule};
 
-use crate::adversary::{Adversary, Decision, OpenPath, Question};
+use crate::adversary::{Adversary, Decision, Detour, OpenPath, Question};
 use crate::engine::Engine;
 use crate::error::SqlError;
 use crate::hooks::{Action, Gate, Snapshot, Trigger};
@@ -136,6 +136,14 @@ impl Controls {
     pub fn open_paths(&self) -> Vec<OpenPath> {
         let adversary = self.engine.adversary.as_ref();
         adversary.map_or_else(Vec::new, Adversary::open_paths)
+    }
+
+    /// Every statement that ever waited for locks on entries of a nonclustered index and, holding them, for locks on the
+    /// rows of its table, because the index does not have all that was asked for or because the rows are changed. Not those
+    /// that step over what is locked. None without an adversary.
+    pub fn detours(&self) -> Vec<Detour> {
+        let adversary = self.engine.adversary.as_ref();
+        adversary.map_or_else(Vec::new, Adversary::detours)
     }
 
     fn arm(&self, trigger: Trigger, action: Action) -> Rule {

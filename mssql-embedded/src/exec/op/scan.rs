@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::access::{Cursor, ReadLock, ReadMode};
 use crate::adversary::{Grain, Question};
 use crate::ast::IsolationLevel;
-use crate::catalog::{AccessPath, TableDef, server_fold};
+use crate::catalog::{AccessPath, TableDef, is_temporary, server_fold};
 use crate::context::user_in;
 use crate::dictionary::{Elsewhere, View, check_access};
 use crate::error::{SqlError, SqlResult};
@@ -41,6 +41,9 @@ impl<'p> TableScan<'p> {
             AccessPath::Index(index) => bounds(&scan.table, index, &scan.seek, env)?,
         };
         let covered = scan.purpose == Purpose::Read && covers(&scan.table, scan.path, &scan.needed);
+        if !covered {
+            note_detour(scan, mode, env);
+        }
         let filter = FilterPlace::choose(scan, level, mode, covered, env);
         let on_entry = matches!(filter, FilterPlace::Entry(_));
         let cursor = bounds.map(|(low, high)| {
@@ -118,6 +121,18 @@ fn passes(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<bool> {
 /// visited nor locked.
 fn covers(table: &TableDef, path: AccessPath, needed: &[usize]) -> bool {
     columns_of_entries(table, path).is_some_and(|held| needed.iter().all(|c| held.contains(c)))
+}
+
+/// Tells whoever wants to know that entries of an index are locked, and then the rows.
+fn note_detour(scan: &Scan, mode: ReadMode, env: &Env<'_, '_>) {
+    let index = scan.path.index(&scan.table).filter(|i| !i.clustered);
+    let (Some(choices), Some(index)) = (&env.core.choices, index) else {
+        return;
+    };
+    if takes_row_locks(mode.lock) && !mode.readpast && !is_temporary(&scan.table.name) {
+        let is_shared = mode.lock == ReadLock::Shared;
+        choices.note_detour(&scan.table.name, &index.name, is_shared);
+    }
 }
 
 /// The bounds of a seek in key bytes; `None` when a NULL makes it find nothing.

@@ -73,8 +73,11 @@ impl Interp<'_> {
                     Some(f) => f(&bound, env).map(Some),
                     None => Ok(None),
                 }
-            })?;
-            if let Some(value) = outcome {
+            });
+            if let Some(choices) = &self.core.choices {
+                choices.enter_detours(module.origin.name(), stmt.pos.line);
+            }
+            if let Some(value) = outcome? {
                 return Ok(value);
             }
             self.go_on()?;

@@ -66,6 +66,43 @@ async fn open_paths_are_known_by_their_statements() {
     assert_eq!(said, expected);
 }
 
+/// Which statements lock entries of an index and then the rows is known: neither those that the index answers, nor those that
+/// step over what is locked or read without locks.
+#[tokio::test]
+async fn detours_are_known_by_their_statements() {
+    let server = adversary(14).start().unwrap();
+    let mut session = table(&server).await;
+    session
+        .run(
+            "CREATE PROCEDURE dbo.p AS
+             BEGIN
+                 DECLARE @b INT;
+                 SELECT @b = id FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK) WHERE b = 990;
+                 SELECT @b = id FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK, READPAST, READCOMMITTEDLOCK) WHERE b = 990 AND v = 1;
+                 SELECT @b = v FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK, NOLOCK) WHERE b = 990;
+                 SELECT @b = v FROM dbo.t WITH (INDEX(pk_t), FORCESEEK) WHERE id = 990;
+                 SELECT @b = v FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK) WHERE b = 990;
+                 SELECT @b = id FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK) WHERE b = 990 AND v = 1;
+                 UPDATE q SET q.v = 2 FROM dbo.t AS q WITH (INDEX(ix_t_b), FORCESEEK) WHERE q.b = 990;
+                 IF EXISTS (SELECT 1 FROM dbo.t WITH (INDEX(ix_t_b), FORCESEEK) WHERE b = 990 AND v = 1) SET @b = 1;
+             END",
+        )
+        .await
+        .unwrap();
+    session.run("EXEC dbo.p").await.unwrap();
+    let detours = server.controls().detours();
+    let of_procedure = detours.iter().filter(|detour| detour.procedure == "p");
+    let said: Vec<String> = of_procedure.map(ToString::to_string).collect();
+    let on = "from ix_t_b on to the rows of t";
+    let expected = [
+        format!("p, line 8: {on}, with shared locks"),
+        format!("p, line 9: {on}, with shared locks"),
+        format!("p, line 10: {on}, with own locks"),
+        format!("p, line 11: {on}, with shared locks"),
+    ];
+    assert_eq!(said, expected);
+}
+
 /// KEEPFIXED PLAN keeps a plan from new statistics: it changes only when it has left the cache, which is seldom.
 /// RECOMPILE asks for a plan each time ("Query hints", docs/t-sql/queries/hints-transact-sql-query.md).
 #[tokio::test]
