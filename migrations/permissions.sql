@@ -62,6 +62,8 @@ GRANT EXECUTE ON OBJECT::[$(schema)].release_sessions TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_orchestration_item_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_session_lock TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].renew_work_item_lock TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].uncount_orchestration_item TO [$(role)];
+GRANT EXECUTE ON OBJECT::[$(schema)].uncount_work_item TO [$(role)];
 GRANT EXECUTE ON OBJECT::[$(schema)].wait_for_work TO [$(role)];
 GO
 

@@ -94,6 +94,8 @@ DROP PROCEDURE IF EXISTS [$(schema)].release_sessions;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_orchestration_item_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_session_lock;
 DROP PROCEDURE IF EXISTS [$(schema)].renew_work_item_lock;
+DROP PROCEDURE IF EXISTS [$(schema)].uncount_orchestration_item;
+DROP PROCEDURE IF EXISTS [$(schema)].uncount_work_item;
 DROP PROCEDURE IF EXISTS [$(schema)].wait_for_work;
 
 DROP VIEW IF EXISTS [$(schema)].v_executions;

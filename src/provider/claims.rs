@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use super::floors::Floors;
+use super::in_vain::InVain;
 use super::leases::{Leases, Queue};
 use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
@@ -51,6 +52,7 @@ pub(crate) struct Claims {
     pub(super) session_owners: SessionOwners,
     floors: Floors,
     pub(super) pace: Pace,
+    in_vain: InVain,
     /// Fetches under way, and claims that are being given back.
     tasks: TaskTracker,
     under_way: Arc<UnderWay>,
@@ -70,6 +72,21 @@ pub(super) struct Claimed {
     pub(super) claim: Claim,
     /// How long it is leased.
     pub(super) lease: Duration,
+    asked_at: Instant,
+}
+
+impl Claimed {
+    /// How often somebody had the item, this time included.
+    pub(super) fn attempts(&self) -> Result<u32, CallError> {
+        let claims = u32::try_from(self.header.int("attempt_count")?).unwrap_or(u32::MAX);
+        let Claim { queue, token, .. } = &self.claim;
+        let in_vain = self
+            .claim
+            .claims
+            .in_vain
+            .among(*queue, token, self.asked_at);
+        Ok(claims.saturating_sub(in_vain).max(1))
+    }
 }
 
 /// A lease that nobody has taken over yet. Dropping it gives it back.
@@ -107,8 +124,20 @@ impl Claim {
         let ticket = self.ticket.take()?;
         let (claims, queue) = (self.claims.clone(), self.queue);
         let token = std::mem::take(&mut self.token);
+        let left = claims.leases.left(&token).unwrap_or_default();
+        let noted = claims.in_vain.note(queue, &token, left);
         let task = async move {
-            claims.give_back(queue, &token).await;
+            let error = claims.give_back(queue, &token).await;
+            match error {
+                None => claims.in_vain.undone(&noted),
+                Some(error) if error.number().is_some_and(says_lease_lost) => {
+                    if claims.uncount(queue, &token).await {
+                        claims.in_vain.uncounted(&noted);
+                    }
+                }
+                // The attempt counts, or it does not. One that is taken off in vain is no harm.
+                Some(_) => {}
+            }
             ticket.given_back();
         };
         Some(self.claims.tasks.spawn_on(task, &self.runtime))
@@ -130,6 +159,7 @@ impl Claims {
             leases: Leases::default(),
             session_owners: SessionOwners::default(),
             floors: Floors::default(),
+            in_vain: InVain::default(),
             tasks: TaskTracker::new(),
             under_way: Arc::default(),
         })
@@ -210,14 +240,15 @@ impl Claims {
         }
         Ok(Polled::Found(Claimed {
             header,
+            asked_at: rest.asked_at(),
             rest,
             claim,
             lease,
         }))
     }
 
-    /// Gives an item back as if it had not been fetched.
-    async fn give_back(&self, queue: Queue, token: &str) {
+    /// Gives an item back as if it had not been fetched. What went wrong, if something did.
+    async fn give_back(&self, queue: Queue, token: &str) -> Option<CallError> {
         let procedure = match queue {
             Queue::Orchestrations => "abandon_orchestration_item",
             Queue::Work => "abandon_work_item",
@@ -225,9 +256,10 @@ impl Claims {
         let call = Call::settle(procedure, self.settlement(token))
             .text("@lock_token", token)
             .flag("@ignore_attempt", true);
-        match self.database.execute(&call).await {
-            Ok(_) => tracing::debug!(procedure, "gave back an item that nobody took"),
-            Err(error) => {
+        let error = self.database.execute(&call).await.err();
+        match &error {
+            None => tracing::debug!(procedure, "gave back an item that nobody took"),
+            Some(error) => {
                 tracing::debug!(procedure, %error, "an item that nobody took keeps its lease");
             }
         }
@@ -236,6 +268,22 @@ impl Claims {
         if queue == Queue::Orchestrations {
             self.wakeups.turn_abandoned(token, None);
         }
+        error
+    }
+
+    /// Takes off the attempt of a claim that nobody had and somebody has taken over. Whether that is done.
+    async fn uncount(&self, queue: Queue, token: &str) -> bool {
+        let procedure = match queue {
+            Queue::Orchestrations => "uncount_orchestration_item",
+            Queue::Work => "uncount_work_item",
+        };
+        let retry = Retry::when_undone().for_up_to(CLOSING);
+        let call = Call::settle(procedure, retry).text("@lock_token", token);
+        let uncounted = self.database.execute(&call).await;
+        if let Err(error) = &uncounted {
+            tracing::debug!(procedure, %error, "an attempt that nobody made may count");
+        }
+        uncounted.is_ok()
     }
 
     /// Ends the leases of sessions whose workers will not come back for them.

@@ -6,6 +6,7 @@ mod depths;
 mod error;
 mod floors;
 pub(crate) mod history;
+mod in_vain;
 mod keeping;
 mod kv;
 mod leases;

@@ -80,14 +80,15 @@ async fn poll(
         Polled::Found(claimed) => claimed,
         Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
     };
+    let attempts = claimed.attempts()?;
     let Claimed {
         header,
         mut rest,
         claim,
         lease,
+        ..
     } = claimed;
     let instance = header.text("instance_id")?.to_owned();
-    let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
     provider.wakeups.turn_began(claim.token(), &instance, lease);
     let read = decode_item(provider, instance, &header, &mut rest);
     let renew = || renew(provider, claim.token(), lock_timeout);

@@ -110,18 +110,20 @@ impl<'a> Query<'a> {
                 .text("@session_owner", session.owner_id.clone())
                 .millis("@session_timeout_ms", session.lock_timeout);
         }
-        let Claimed {
-            header,
-            mut rest,
-            claim,
-            ..
-        } = match claims
+        let claimed = match claims
             .fetch(Queue::Work, lease, self.filter(), call)
             .await?
         {
             Polled::Found(claimed) => claimed,
             Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
         };
+        let attempts = claimed.attempts()?;
+        let Claimed {
+            header,
+            mut rest,
+            claim,
+            ..
+        } = claimed;
         let read = async {
             codec::decode_work_item(header.text("payload")?)
                 .or_else(|error| unreadable(&header, &error))
@@ -143,7 +145,6 @@ impl<'a> Query<'a> {
                 provider.wakeups.session_owned(session);
             }
         }
-        let attempts = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
         Ok(Polled::Found((item, claim.take(), attempts)))
     }
 }

@@ -15,6 +15,7 @@ mod e2e;
 mod faults;
 mod golden;
 mod histories;
+mod in_vain;
 mod interleavings;
 mod lanes;
 mod logs;

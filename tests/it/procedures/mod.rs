@@ -15,6 +15,7 @@ mod purging;
 mod release_sessions;
 mod sessions;
 mod transactions;
+mod uncounting;
 mod wait_for_work;
 
 use std::path::Path;
