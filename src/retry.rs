@@ -141,6 +141,23 @@ impl Retry {
         }
     }
 
+    /// For the first attempt of a question whose second one is another: as quick as [`Retry::harmless`] begins, and repeated only
+    /// when the server said that it did nothing.
+    pub(crate) const fn once() -> Self {
+        Self {
+            unknown_outcome: false,
+            ..Self::harmless()
+        }
+    }
+
+    /// For a question that takes the server long: each attempt has as long as any command.
+    pub(crate) const fn patient() -> Self {
+        Self {
+            patience: Patience::Full,
+            ..Self::harmless()
+        }
+    }
+
     /// For the renewal of a lease of which this much is left.
     pub(crate) fn renewal(left: Duration) -> Self {
         Self {

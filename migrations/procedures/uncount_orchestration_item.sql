@@ -28,7 +28,7 @@ BEGIN
     END;
 
     DECLARE @instance_id NVARCHAR(1000) = SUBSTRING(@lock_token, 38, 1000),
-            @from_ms BIGINT, @now_ms BIGINT;
+            @from_ms BIGINT;
 
     BEGIN TRANSACTION;
 
@@ -37,13 +37,12 @@ BEGIN
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id;
 
-    SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-
+    -- Also what whoever had it has put off.
     UPDATE q
     SET    attempt_count = attempt_count - 1
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
-      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms
+      AND  q.visible_at_ms >= @from_ms
       AND  q.attempt_count > CASE WHEN q.lock_token IS NULL THEN 0 ELSE 1 END;
 
     COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);

@@ -4,11 +4,11 @@ use duroxide::providers::{ExecutionInfo, InstanceInfo, InstanceTree, QueueDepths
 
 use crate::codec;
 use crate::error::CallError;
-use crate::procedure::{Call, Record};
+use crate::procedure::{Call, Record, ResultSets};
 use crate::provider::MssqlProvider;
 use crate::retry::Retry;
 
-/// The runtime counts before its dispatchers start, and must not wait for a silent connection for as long as any command may take.
+/// What reads a few rows is answered soon, or the connection is silent.
 const READ: Retry = Retry::harmless();
 
 fn of_instance<'a>(procedure: &'static str, instance: &'a str) -> Call<'a> {
@@ -122,12 +122,28 @@ pub(super) async fn execution_info(
     })
 }
 
+/// Asks for a count. The runtime does so before its dispatchers start, and must not wait for a silent connection for as long as any command
+/// may take. But the server may only have much to count. It ends with the connection, and has promised the others that
+/// there will be an answer; so it is asked once more to count, whatever was promised, and given the time.
+async fn counted(
+    provider: &MssqlProvider,
+    procedure: &'static str,
+) -> Result<ResultSets, CallError> {
+    let database = &provider.database;
+    match database
+        .execute(&Call::client(procedure, Retry::once()))
+        .await
+    {
+        Err(CallError::Timeout { .. } | CallError::Connection { .. }) => {
+            let call = Call::client(procedure, Retry::patient());
+            database.execute(&call.int("@max_age_ms", 0)).await
+        }
+        answer => answer,
+    }
+}
+
 pub(super) async fn system_metrics(provider: &MssqlProvider) -> Result<SystemMetrics, CallError> {
-    let row = provider
-        .database
-        .execute(&Call::client("get_system_metrics", READ))
-        .await?
-        .row()?;
+    let row = counted(provider, "get_system_metrics").await?.row()?;
     Ok(SystemMetrics {
         total_instances: row.count("total_instances")?,
         total_executions: row.count("total_executions")?,
@@ -139,11 +155,7 @@ pub(super) async fn system_metrics(provider: &MssqlProvider) -> Result<SystemMet
 }
 
 pub(super) async fn queue_depths(provider: &MssqlProvider) -> Result<QueueDepths, CallError> {
-    let row = provider
-        .database
-        .execute(&Call::client("get_queue_depths", READ))
-        .await?
-        .row()?;
+    let row = counted(provider, "get_queue_depths").await?.row()?;
     Ok(QueueDepths {
         orchestrator_queue: size(row.count("orchestrator_queue")?),
         worker_queue: size(row.count("worker_queue")?),

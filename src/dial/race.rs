@@ -7,6 +7,7 @@
 //! To accept a connection is not to let anybody in: a node that goes down, or a network that swallows what follows, may do so for long. So the
 //! address of the last login comes first the next time, and those whose last login has failed come last, and much later.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -22,10 +23,16 @@ const STAGGER: Duration = Duration::from_millis(50);
 /// The same before an address whose last login has failed: it may be the nearest, and must not win by that.
 const STAGGER_FAILED: Duration = Duration::from_secs(1);
 
-/// Looks names up, and remembers what became of the logins at each address.
+/// So many names are remembered: gateways name the nodes that they send us to, and a node is seldom there for ever.
+const NAMES: usize = 32;
+
+/// A host's name and a port.
+type Name = (String, u16);
+
+/// Looks names up, and remembers for each what became of the logins at its addresses.
 #[derive(Debug, Default)]
 pub(super) struct Racer {
-    memory: Mutex<Memory>,
+    memories: Mutex<HashMap<Name, Memory>>,
 }
 
 #[derive(Debug, Default)]
@@ -39,26 +46,29 @@ struct Memory {
 /// A login at an address, which has failed unless somebody says otherwise: its time may be over at any moment.
 pub(super) struct Trial<'a> {
     racer: &'a Racer,
+    name: Name,
     address: Option<SocketAddr>,
 }
 
 impl Trial<'_> {
     /// The server let us in, or sent us elsewhere.
     pub(super) fn succeeded(mut self) {
-        let mut memory = self.racer.memory();
-        memory.preferred = self.address.take();
-        let preferred = memory.preferred;
-        memory.failed.retain(|known| Some(*known) != preferred);
+        let address = self.address.take();
+        self.racer.remember(&self.name, |memory| {
+            memory.preferred = address;
+            memory.failed.retain(|known| Some(*known) != address);
+        });
     }
 }
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
         if let Some(address) = self.address {
-            let mut memory = self.racer.memory();
-            memory.preferred = memory.preferred.filter(|known| *known != address);
-            memory.failed.retain(|known| *known != address);
-            memory.failed.push(address);
+            self.racer.remember(&self.name, |memory| {
+                memory.preferred = memory.preferred.filter(|known| *known != address);
+                memory.failed.retain(|known| *known != address);
+                memory.failed.push(address);
+            });
         }
     }
 }
@@ -76,17 +86,24 @@ impl Racer {
             Some(lookup) => lookup(host, port)?,
             None => tokio::net::lookup_host((host, port)).await?.collect(),
         };
-        let ordered = self.memory().order(found);
+        let name = (host.to_owned(), port);
+        let ordered = self.remember(&name, |memory| memory.order(found));
         let stream = first_of(ordered).await?;
         let trial = Trial {
             racer: self,
+            name,
             address: stream.peer_addr().ok(),
         };
         Ok((stream, trial))
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Looks at what is remembered of a name, or changes it.
+    fn remember<T>(&self, name: &Name, look: impl FnOnce(&mut Memory) -> T) -> T {
+        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        if memories.len() >= NAMES && !memories.contains_key(name) {
+            memories.clear();
+        }
+        look(memories.entry(name.clone()).or_default())
     }
 }
 
@@ -270,8 +287,17 @@ mod tests {
         }
         // The nearer ones must not win by being near.
         let doubted = [(c, STAGGER), (a, STAGGER_FAILED), (b, STAGGER_FAILED)];
-        assert_eq!(racer.memory().order(addresses), doubted);
-        assert_eq!(racer.memory().order(vec![b, c])[1], (b, STAGGER_FAILED));
-        assert_eq!(racer.memory().order(vec![a])[0], (a, STAGGER), "forgotten");
+        let order = |name: &str, found| {
+            let name = (name.to_owned(), 1);
+            racer.remember(&name, |memory| memory.order(found))
+        };
+        assert_eq!(order("db", addresses), doubted);
+        assert_eq!(order("node", vec![b])[0], (b, STAGGER), "another name");
+        assert_eq!(order("db", vec![b, c])[1], (b, STAGGER_FAILED));
+        assert_eq!(order("db", vec![a])[0], (a, STAGGER), "forgotten");
+        for n in 0..2 * NAMES {
+            order(&n.to_string(), vec![c]);
+        }
+        assert!(racer.memories.lock().unwrap().len() <= NAMES);
     }
 }

@@ -15,6 +15,8 @@ use crate::options::Options;
 const NOTICE: Duration = Duration::from_secs(2);
 /// How many TLS handshakes in a row the server may end before somebody has to look at it.
 const HANDSHAKES: u32 = 3;
+/// And for how long: a server or a load balancer that is starting does so for a while.
+const HANDSHAKES_FOR: Duration = Duration::from_secs(5);
 
 /// Opens connections to the server that the options name.
 pub(crate) struct Opener {
@@ -29,8 +31,9 @@ struct Trouble {
     failures: u64,
     /// The reason of the last failed attempt, for callers that wait in vain.
     last_error: Option<String>,
-    /// How many of the last attempts in a row ended in the TLS handshake.
+    /// How many of the last attempts in a row ended in the TLS handshake, and when the first of them did.
     handshakes: u32,
+    handshakes_since: Option<Instant>,
 }
 
 impl Opener {
@@ -76,12 +79,15 @@ impl Opener {
     /// Remembers a failure, which may be one too many of its kind; true when it is another one than before.
     fn note(&self, failure: &mut DialError, error: &CallError) -> bool {
         let mut trouble = self.trouble();
-        trouble.handshakes = match failure.ended_handshake {
-            true => trouble.handshakes + 1,
-            false => 0,
-        };
-        if trouble.handshakes >= HANDSHAKES {
-            failure.is_passing = false;
+        if failure.ended_handshake {
+            trouble.handshakes += 1;
+            let since = *trouble.handshakes_since.get_or_insert_with(Instant::now);
+            if trouble.handshakes >= HANDSHAKES && since.elapsed() >= HANDSHAKES_FOR {
+                failure.is_passing = false;
+            }
+        } else {
+            trouble.handshakes = 0;
+            trouble.handshakes_since = None;
         }
         let reason = Some(error.to_string());
         let is_news = trouble.last_error != reason;

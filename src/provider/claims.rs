@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use super::floors::Floors;
-use super::in_vain::InVain;
+use super::in_vain::{InVain, Noted};
 use super::leases::{Leases, Queue};
 use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
@@ -127,17 +127,7 @@ impl Claim {
         let left = claims.leases.left(&token).unwrap_or_default();
         let noted = claims.in_vain.note(queue, &token, left);
         let task = async move {
-            let error = claims.give_back(queue, &token).await;
-            match error {
-                None => claims.in_vain.undone(&noted),
-                Some(error) if error.number().is_some_and(says_lease_lost) => {
-                    if claims.uncount(queue, &token).await {
-                        claims.in_vain.uncounted(&noted);
-                    }
-                }
-                // The attempt counts, or it does not. One that is taken off in vain is no harm.
-                Some(_) => {}
-            }
+            claims.give_back_in_vain(queue, &token, left, &noted).await;
             ticket.given_back();
         };
         Some(self.claims.tasks.spawn_on(task, &self.runtime))
@@ -247,19 +237,38 @@ impl Claims {
         }))
     }
 
-    /// Gives an item back as if it had not been fetched. What went wrong, if something did.
-    async fn give_back(&self, queue: Queue, token: &str) -> Option<CallError> {
+    /// Gives back what nobody had. Where its lease is over somebody may have taken it over; then its attempt is taken off.
+    async fn give_back_in_vain(&self, queue: Queue, token: &str, left: Duration, noted: &Noted) {
+        // A lease that is over holds nobody up. Given back twice, the item would look as if it had been taken over.
+        let retry = match left.is_zero() {
+            true => Retry::when_undone(),
+            false => self.settlement(token),
+        };
+        let Err(error) = self.give_back(queue, token, retry).await else {
+            self.in_vain.undone(noted);
+            return;
+        };
+        let is_taken_over = left.is_zero() && error.number().is_some_and(says_lease_lost);
+        // A provider that is being closed gives everything back, and this may have been among it. In doubt the attempt stays
+        // where it is, and is not counted here.
+        if is_taken_over && !self.tasks.is_closed() && self.uncount(queue, token).await {
+            self.in_vain.uncounted(noted);
+        }
+    }
+
+    /// Gives an item back as if it had not been fetched.
+    async fn give_back(&self, queue: Queue, token: &str, retry: Retry) -> Result<(), CallError> {
         let procedure = match queue {
             Queue::Orchestrations => "abandon_orchestration_item",
             Queue::Work => "abandon_work_item",
         };
-        let call = Call::settle(procedure, self.settlement(token))
+        let call = Call::settle(procedure, retry)
             .text("@lock_token", token)
             .flag("@ignore_attempt", true);
-        let error = self.database.execute(&call).await.err();
-        match &error {
-            None => tracing::debug!(procedure, "gave back an item that nobody took"),
-            Some(error) => {
+        let answer = self.database.execute(&call).await;
+        match &answer {
+            Ok(_) => tracing::debug!(procedure, "gave back an item that nobody took"),
+            Err(error) => {
                 tracing::debug!(procedure, %error, "an item that nobody took keeps its lease");
             }
         }
@@ -268,17 +277,18 @@ impl Claims {
         if queue == Queue::Orchestrations {
             self.wakeups.turn_abandoned(token, None);
         }
-        error
+        answer.map(drop)
     }
 
-    /// Takes off the attempt of a claim that nobody had and somebody has taken over. Whether that is done.
+    /// Takes off the attempt of a claim that nobody had and somebody has taken over. Whether that is done. Not twice, and no lease
+    /// depends on it.
     async fn uncount(&self, queue: Queue, token: &str) -> bool {
         let procedure = match queue {
             Queue::Orchestrations => "uncount_orchestration_item",
             Queue::Work => "uncount_work_item",
         };
         let retry = Retry::when_undone().for_up_to(CLOSING);
-        let call = Call::settle(procedure, retry).text("@lock_token", token);
+        let call = Call::dispatch(procedure, retry).text("@lock_token", token);
         let uncounted = self.database.execute(&call).await;
         if let Err(error) = &uncounted {
             tracing::debug!(procedure, %error, "an attempt that nobody made may count");
@@ -426,7 +436,7 @@ impl Claims {
             let held = self.leases.take_all();
             let held = held
                 .iter()
-                .map(|(queue, token)| self.give_back(*queue, token));
+                .map(|(queue, token)| self.give_back(*queue, token, self.settlement(token)));
             futures_util::future::join_all(held).await;
             self.release_sessions().await;
             if is_overdue {

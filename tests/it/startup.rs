@@ -261,7 +261,8 @@ async fn handshakes_that_end_early_pass_unless_they_always_do() {
         format!("127.0.0.1:{port} ended the TLS handshake; look into the server's error log")
     );
     assert!(begun.elapsed() < 30 * SECOND, "{begun:?}");
-    assert_eq!(accepted.load(Ordering::SeqCst), 3);
+    assert!(begun.elapsed() >= 5 * SECOND, "{begun:?}");
+    assert!(accepted.load(Ordering::SeqCst) >= 3);
     let duroxide_sql::Error::Connect(error) = error else {
         panic!("{error:?}");
     };

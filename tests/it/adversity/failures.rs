@@ -65,7 +65,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(vec![enqueue_work(1, Some("s"))], fetch_work("aa", "w1")),
         case(leased(), "ack_work_item @lock_token = N'$(work)', @instance_id = N'i', @kind = N'ActivityCompleted', @payload = N'c1'".to_owned()),
         case(leased(), "abandon_work_item @lock_token = N'$(work)', @delay_ms = 60000".to_owned()),
-        case([leased(), vec!["abandon_work_item @lock_token = N'$(work)'".to_owned()]].concat(), "uncount_work_item @lock_token = N'$(work)'".to_owned()),
+        case([leased(), vec!["abandon_work_item @lock_token = N'$(work)'".to_owned(), fetch_work("bb", "w1")]].concat(), "uncount_work_item @lock_token = N'$(work)'".to_owned()),
         case(leased(), "renew_work_item_lock @lock_token = N'$(work)', @extend_ms = 90000".to_owned()),
         case(leased(), "renew_session_lock @owner_ids = N'[\"w1\"]', @extend_ms = 90000, @idle_timeout_ms = 60000".to_owned()),
         case(leased(), "release_sessions @owner_ids = N'[\"w1\"]'".to_owned()),

@@ -1,8 +1,10 @@
 //! Lists and counts: read from narrow indexes in their order, and counted by one for all.
 
+use std::future::Future;
 use std::time::Duration;
 
-use mssql_embedded::{Counters, Trigger};
+use duroxide::providers::Provider as _;
+use mssql_embedded::{Controls, Counters, Trigger};
 use tiberius::Row;
 
 use super::Session;
@@ -189,4 +191,39 @@ async fn one_counts_for_all() {
             "{procedure}: the later one stays"
         );
     }
+}
+
+/// A count takes longer than a silent connection is given, and ends with its connection. The caller asks again, and is not told
+/// that somebody is counting: that was its own first attempt.
+#[tokio::test]
+async fn count_that_takes_long_is_made_all_the_same() {
+    let setup = setup().await;
+    let provider = setup.schema.provider().await;
+    let admin = provider.as_management_capability().expect("an admin");
+    let controls = setup.server.controls();
+    setup.write(&instances("a", 0, 6_000, "NULL, N'Completed'"));
+    setup.write(&backlog(0, 8_000));
+    admin.get_system_metrics().await.expect("counted");
+    admin.get_queue_depths().await.expect("counted");
+    setup.write(&instances("a", 6_000, 6_100, "NULL, N'Completed'"));
+    setup.write(&backlog(8_000, 8_200));
+    controls.advance(Duration::from_secs(31));
+    let metrics = slowly(&controls, "get_system_metrics", admin.get_system_metrics()).await;
+    assert_eq!(metrics.expect("counted").total_instances, 6_100);
+    let depths = slowly(&controls, "get_queue_depths", admin.get_queue_depths()).await;
+    assert_eq!(depths.expect("counted").orchestrator_queue, 4_100);
+}
+
+/// The first attempt of a call stands still at its end until its caller has gone.
+async fn slowly<T>(controls: &Controls, procedure: &str, call: impl Future<Output = T>) -> T {
+    let trigger = Trigger::statement()
+        .of(procedure)
+        .containing("counting_until_ms = 0");
+    let pause = controls.pause(trigger);
+    let (answer, ()) = tokio::join!(call, async {
+        pause.paused().await;
+        tokio::time::sleep(Duration::from_millis(3500)).await;
+        pause.release();
+    });
+    answer
 }

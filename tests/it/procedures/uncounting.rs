@@ -102,11 +102,20 @@ async fn turn_counts_as_tried_by_those_who_had_it() {
         assert_eq!(bench.attempts("orchestrator_queue").await, left);
     }
     bench.claim("fetch_orchestration_item", 'd').await;
+    bench.claim("fetch_orchestration_item", 'e').await;
+    let abandon = format!(
+        "abandon_orchestration_item @lock_token = N'{}:i', @delay_ms = 60000",
+        token('e')
+    );
+    bench.call(&abandon).await;
+    assert_eq!(bench.attempts("orchestrator_queue").await, "2 2 2");
+    bench.call(&uncount).await;
     for unknown in ["N'x'", "NULL", "N'aaaaaaaa-aaaa-4000-8000-aaaaaaaaaaaa:j'"] {
         let call = format!("uncount_orchestration_item @lock_token = {unknown}");
         bench.call(&call).await;
     }
-    assert_eq!(bench.attempts("orchestrator_queue").await, "1 1 1");
+    let counts = bench.attempts("orchestrator_queue").await;
+    assert_eq!(counts, "1 1 1", "also what is put off");
 }
 
 #[tokio::test]
