@@ -19,7 +19,6 @@ pub struct SessionActivity {
     pub host_name: String,
     /// APP_NAME().
     pub program_name: String,
-    /// When it was opened.
     pub login_ms: i64,
     /// The folded name of its database when its last request began or ended.
     pub database: String,
@@ -40,17 +39,14 @@ pub struct SessionSettings {
 }
 
 impl Activity {
-    /// A session has been opened.
     pub fn opened(&self, session: SessionActivity) {
         self.sessions.lock().insert(session.spid, session);
     }
 
-    /// A session is over.
     pub fn closed(&self, spid: u16) {
         self.sessions.lock().remove(&spid);
     }
 
-    /// A request of a session begins.
     pub fn begun(&self, spid: u16, database: &str, now_ms: i64) {
         self.note(spid, database, |session| {
             session.last_start_ms = now_ms;
@@ -58,12 +54,10 @@ impl Activity {
         });
     }
 
-    /// The request of a session has run.
     pub fn ended(&self, spid: u16, database: &str, now_ms: i64) {
         self.note(spid, database, |session| session.last_end_ms = Some(now_ms));
     }
 
-    /// A session has set something.
     pub fn set(&self, spid: u16, settings: SessionSettings) {
         if let Some(session) = self.sessions.lock().get_mut(&spid) {
             session.settings = settings;

@@ -30,7 +30,8 @@ const TEXTS_KEPT_BYTES: usize = 64 << 20;
 /// The first session id; SQL Server keeps those up to 50 for itself.
 const FIRST_SPID: u16 = 51;
 
-/// One running engine.
+/// What all sessions share: databases, rows and locks in memory, gone with the last handle. A
+/// server makes one, and [`crate::Controls`] steers it.
 #[derive(Debug, Default)]
 pub struct Engine {
     /// Everything sessions share. The mutex is the latch of [`crate::access::Latch`].
@@ -41,7 +42,6 @@ pub struct Engine {
     pub(crate) log: CommitLog,
     /// Where the tester's controls take hold.
     pub(crate) hooks: Hooks,
-    /// What the sessions are doing.
     pub(crate) activity: Activity,
     texts: Mutex<Texts>,
     /// Compiled procedures with the version they were compiled from.
@@ -50,7 +50,6 @@ pub struct Engine {
     pub(crate) optimized_locking: bool,
     /// Decides what SQL Server's documents leave open, if there is one.
     pub(crate) adversary: Option<Adversary>,
-    /// When ghosts are cleaned up.
     pub(crate) ghost_cleaner: GhostCleaner,
     /// How many bytes the variables and statements of one session may hold.
     pub(crate) session_memory_bytes: usize,
@@ -66,7 +65,6 @@ struct Texts {
     bytes: usize,
 }
 
-/// How an engine starts.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     pub sa_password: String,
@@ -171,7 +169,8 @@ impl Engine {
         }
     }
 
-    /// Forgets a session.
+    /// Called when it is rolled back and holds no locks: from here on another session may have its
+    /// number.
     pub(crate) fn end_session(&self, spid: u16) {
         if let Some(adversary) = &self.adversary {
             adversary.turns().leave(spid.into(), &self.clock);
@@ -200,7 +199,6 @@ impl Engine {
         (*of == version).then(|| Arc::clone(module))
     }
 
-    /// Keeps the compiled form of a procedure.
     pub(crate) fn keep_module(&self, procedure: ObjectId, version: u64, module: &Arc<Module>) {
         let kept = (version, Arc::clone(module));
         self.modules.lock().insert(procedure, kept);
@@ -212,12 +210,10 @@ impl Engine {
         *self.texts.lock() = Texts::default();
     }
 
-    /// Forgets the compiled form of a procedure.
     pub(crate) fn forget_module(&self, procedure: ObjectId) {
         self.modules.lock().remove(&procedure);
     }
 
-    /// The compiled form of a text.
     pub(crate) fn text(&self, key: &str) -> Option<Arc<Module>> {
         self.texts.lock().modules.get(key).map(Arc::clone)
     }

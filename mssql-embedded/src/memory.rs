@@ -117,7 +117,6 @@ pub struct KeptRows {
 }
 
 impl KeptRows {
-    /// No rows yet.
     pub fn new(memory: &Arc<Memory>) -> Self {
         Self {
             rows: Vec::new(),
@@ -142,7 +141,6 @@ impl KeptRows {
         self.charge.take_over(other.charge);
     }
 
-    /// Lets all rows go.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.charge.release();
@@ -293,7 +291,6 @@ impl Part {
 }
 
 impl LargeValues {
-    /// None yet.
     pub fn new(memory: &Arc<Memory>) -> Self {
         Self {
             values: Vec::new(),

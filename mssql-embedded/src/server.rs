@@ -68,17 +68,17 @@ impl Server {
         )
     }
 
-    /// The address it listens on.
+    /// Where it listens, with the port that the system chose if none was asked for.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
 
-    /// The port it listens on.
+    /// The port of [`Server::address`].
     pub fn port(&self) -> u16 {
         self.address().port()
     }
 
-    /// The password of `sa`.
+    /// The password of `sa`: the one given, or a random one made for this server.
     pub fn password(&self) -> &str {
         &self.password
     }
@@ -88,7 +88,7 @@ impl Server {
         &self.certificate_der
     }
 
-    /// The engine behind the socket.
+    /// What all connections share. Whoever keeps it has the databases beyond the end of the server.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -263,13 +263,13 @@ impl ServerBuilder {
     }
 }
 
-/// Why a server did not start.
+/// Why a server did not start. Nothing of it is left running.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The password is empty or too long; its length in UTF-16 code units.
     #[error("the password has {0} characters; use 1 to 128")]
     Password(usize),
-    /// The socket could not be had.
+    /// Most often another process has the port.
     #[error("could not listen on {address}: {source}")]
     Listen {
         /// Where it should have listened.
@@ -277,7 +277,7 @@ pub enum StartError {
         /// What the system said.
         source: io::Error,
     },
-    /// TLS could not be prepared.
+    /// No certificate could be made for the names given.
     #[error(transparent)]
     Tls(Box<dyn std::error::Error + Send + Sync>),
 }

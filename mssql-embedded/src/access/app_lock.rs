@@ -13,7 +13,7 @@ use crate::storage::State;
 /// A name that sessions agree to lock.
 #[derive(Clone, Copy, Debug)]
 pub struct AppResource<'n> {
-    /// The current database.
+    /// database_id: each database has its own names.
     pub database: i32,
     /// @DbPrincipal; 0 is public.
     pub principal: i32,

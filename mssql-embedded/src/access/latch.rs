@@ -61,7 +61,6 @@ impl<'e> Latch<'e> {
         self.released |= self.guard.take().is_some();
     }
 
-    /// Begins a transaction of a session.
     pub fn begin(&mut self, owner: LockOwner) -> Txn {
         Txn::begin(self, owner)
     }

@@ -72,7 +72,7 @@ pub enum ReadLock {
     Exclusive,
 }
 
-/// How a cursor reads.
+/// What isolation level and hints make of reading one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadMode {
     pub lock: ReadLock,

@@ -133,7 +133,6 @@ fn count_transaction(a: &mut Access<'_, '_>, undo_before: usize) {
     }
 }
 
-/// Why a write failed.
 enum Failure {
     /// A key of the index at this position is there already.
     Duplicate(usize, SqlError),

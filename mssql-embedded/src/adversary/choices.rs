@@ -53,7 +53,6 @@ impl Choices {
         }
     }
 
-    /// Where the session sits, if sessions take turns.
     pub fn seat(&self) -> Option<&Seat> {
         self.seat.as_ref()
     }
@@ -101,7 +100,6 @@ impl Choices {
         self.writes.set(grain);
     }
 
-    /// How much the statement's writes lock at a time.
     pub fn writes(&self) -> Grain {
         self.writes.get()
     }

@@ -38,7 +38,6 @@ const TURN_PATIENCE: Duration = Duration::from_micros(500);
 /// How often a session that takes turns gives its turn back at a statement.
 const PASS_ONE_IN: usize = 2;
 
-/// How an adversary plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdversaryOptions {
     /// Everything it decides follows from this.
@@ -47,7 +46,6 @@ pub struct AdversaryOptions {
     pub remember: usize,
 }
 
-/// The adversary of one engine.
 #[derive(Debug)]
 pub struct Adversary {
     seed: u64,
@@ -58,7 +56,6 @@ pub struct Adversary {
 }
 
 impl Adversary {
-    /// An adversary at its first statement.
     pub fn new(options: AdversaryOptions) -> Self {
         Self {
             seed: options.seed,
@@ -77,7 +74,6 @@ impl Adversary {
         Choices::new(self.seed, which, Arc::clone(&self.journal), seat)
     }
 
-    /// The turns of its sessions.
     pub fn turns(&self) -> &Arc<Turns> {
         &self.turns
     }

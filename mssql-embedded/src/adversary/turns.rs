@@ -19,7 +19,6 @@ use crate::clock::Clock;
 /// How often who stands still is asked whether its client has gone.
 const CHECK: Duration = Duration::from_millis(20);
 
-/// Where a player stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Its client has the answer and will send something.

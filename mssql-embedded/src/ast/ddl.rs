@@ -96,7 +96,6 @@ pub enum Ddl {
     },
 }
 
-/// What DROP can drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropKind {
     Table,
@@ -218,7 +217,6 @@ pub enum IndexOption {
     NoEffect,
 }
 
-/// `ALTER TABLE` actions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlterTable {
     /// `ADD column…, constraint…`.
@@ -280,7 +278,6 @@ pub struct ProcParam {
 /// `GRANT|DENY|REVOKE permissions ON securable TO|FROM principals`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PermissionStmt {
-    /// Which of the three.
     pub action: PermissionAction,
     pub permissions: Vec<Permission>,
     /// On what; the database when absent.
@@ -290,7 +287,6 @@ pub struct PermissionStmt {
     pub cascade: bool,
 }
 
-/// GRANT, DENY or REVOKE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionAction {
     Grant,
@@ -324,7 +320,6 @@ pub enum DelayedDurability {
     Forced,
 }
 
-/// Settings of ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DatabaseSetting {
     /// `READ_COMMITTED_SNAPSHOT ON|OFF [WITH ROLLBACK IMMEDIATE|NO_WAIT]`.
@@ -339,7 +334,6 @@ pub enum DatabaseSetting {
     Collate(Ident),
 }
 
-/// What ALTER LOGIN changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoginChange {
     Enable,

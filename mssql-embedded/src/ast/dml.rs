@@ -34,12 +34,10 @@ pub struct InsertStmt {
     /// Its columns, if listed.
     pub columns: Vec<Ident>,
     pub output: Option<OutputClause>,
-    /// VALUES, a query, EXEC or DEFAULT VALUES.
     pub source: InsertSource,
     pub options: Vec<QueryHint>,
 }
 
-/// Where the inserted rows come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertSource {
     /// `VALUES …` with DEFAULT allowed.
@@ -61,7 +59,6 @@ pub struct UpdateStmt {
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// The table or alias.
     pub target: DmlTarget,
     pub set: Vec<SetClause>,
     pub output: Option<OutputClause>,
@@ -100,7 +97,6 @@ pub struct DeleteStmt {
     pub with: Vec<Cte>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// The table or alias.
     pub target: DmlTarget,
     pub output: Option<OutputClause>,
     /// `FROM`, the second one.

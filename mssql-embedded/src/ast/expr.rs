@@ -3,7 +3,6 @@
 
 use super::{BinaryOp, Ident, ObjectName, OrderItem, Pos, QueryExpr, TypeName};
 
-/// A scalar expression with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     /// Where it starts.
@@ -11,7 +10,6 @@ pub struct Expr {
     pub kind: ExprKind,
 }
 
-/// The kinds of scalar expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     Literal(Literal),
@@ -115,13 +113,11 @@ pub struct Over {
 pub struct Frame {
     /// `ROWS` (true) or `RANGE`.
     pub rows: bool,
-    /// Lower bound.
     pub start: FrameBound,
     /// Upper bound; `CURRENT ROW` when not written.
     pub end: FrameBound,
 }
 
-/// One end of a window frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameBound {
     UnboundedPreceding,
@@ -153,7 +149,6 @@ pub enum Literal {
     Money(String),
 }
 
-/// Unary operators on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {
     /// `-`.

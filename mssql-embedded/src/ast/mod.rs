@@ -37,7 +37,6 @@ pub struct Pos {
 pub struct Ident {
     /// The name as written, `]]` and `""` already undone.
     pub name: String,
-    /// Where it stands.
     pub pos: Pos,
 }
 

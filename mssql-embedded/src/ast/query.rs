@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 
 use super::{Condition, Expr, Ident, ObjectName, TypeName};
 
-/// A SELECT statement: CTEs, the query, FOR clause, options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectStmt {
     pub with: Vec<Cte>,
@@ -84,7 +83,6 @@ pub struct Top {
     pub with_ties: bool,
 }
 
-/// One item of the select list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectItem {
     /// `*` or `t.*`.
@@ -99,7 +97,6 @@ pub enum SelectItem {
     },
 }
 
-/// What may stand in FROM.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableSource {
     /// A table, view, or CTE, with alias and hints.

@@ -11,7 +11,6 @@ pub struct Batch {
     pub statements: Vec<Stmt>,
 }
 
-/// A statement with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
     /// Where it starts.
@@ -107,7 +106,6 @@ pub enum SessionStmt {
     Checkpoint,
 }
 
-/// Statements that work with values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueStmt {
     /// `RETURN [n]`.
@@ -175,7 +173,6 @@ impl From<ValueStmt> for StmtKind {
 /// A transaction or savepoint name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TranName {
-    /// A name as written.
     Name(Ident),
     /// A variable that holds it.
     Variable(String),
@@ -184,7 +181,6 @@ pub enum TranName {
 /// Whom EXECUTE AS names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserName {
-    /// A name as written.
     Text(String),
     /// A variable that holds it.
     Variable(String),

@@ -33,7 +33,6 @@ pub(super) const FORMS: &[(&str, Form)] = &[
 ];
 
 impl<'a> Binder<'a> {
-    /// Binds a call of any kind.
     pub(super) fn bind_call(&mut self, call: &'a Call, pos: Pos) -> SqlResult<Ex> {
         let [name] = call.name.parts.as_slice() else {
             return Err(unknown_dotted(call));

@@ -9,7 +9,7 @@ use super::scope::{Clause, Scope, Source, SourceColumn, column_ex};
 use super::typing::Ex;
 
 impl Binder<'_> {
-    /// Opens a query level.
+    /// Opens a query level. From behind a barrier the names of the levels above are not seen.
     pub(super) fn push_scope(&mut self, barrier: bool) -> usize {
         self.scopes.push(Scope {
             barrier,

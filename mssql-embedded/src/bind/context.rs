@@ -31,7 +31,6 @@ pub struct BindContext<'a> {
     pub variables: &'a VariableMap,
     /// QUOTED_IDENTIFIER; filtered indexes and their tables demand ON.
     pub quoted_identifier: bool,
-    /// The temporary tables of the session.
     pub temporaries: &'a TemporaryTables,
     /// What the adversary decides for the statement, if there is one.
     pub choices: Option<&'a Choices>,

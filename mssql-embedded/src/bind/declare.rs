@@ -55,7 +55,8 @@ fn statement(map: &mut VariableMap, stmt: &Stmt, database: &Database) -> SqlResu
     }
 }
 
-/// The statements within a statement.
+/// A DECLARE counts wherever it stands: the whole batch knows the variable, whether the branch runs
+/// or not.
 fn inside(map: &mut VariableMap, flow: &FlowStmt, database: &Database) -> SqlResult<()> {
     match flow {
         FlowStmt::Block(body) => statements(map, body, database),

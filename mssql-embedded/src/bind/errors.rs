@@ -9,7 +9,7 @@ pub(super) fn dotted(name: &ObjectName) -> String {
     parts.join(".")
 }
 
-/// Where a name starts.
+/// The line that an error about the name is reported for.
 pub(super) fn line(name: &ObjectName) -> u32 {
     name.parts.first().map_or(0, |p| p.pos.line)
 }

@@ -5,7 +5,6 @@ use crate::catalog::{AccessPath, Database, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Hints;
 
-/// The hints of one table reference.
 #[derive(Clone, Default)]
 pub(super) struct TableHints {
     pub(super) lock: Hints,
@@ -15,7 +14,7 @@ pub(super) struct TableHints {
     pub(super) force_scan: bool,
 }
 
-/// Resolves hints against the table.
+/// A `target` of a write takes no hint that reads without locks.
 pub(super) fn table_hints(
     hints: &[TableHint],
     table: &TableDef,

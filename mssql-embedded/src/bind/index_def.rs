@@ -12,7 +12,6 @@ const CLUSTERED_LIMIT: usize = 900;
 /// The most bytes of a nonclustered key.
 const NONCLUSTERED_LIMIT: usize = 1700;
 
-/// An index to be added.
 pub(super) struct IndexSpec<'s> {
     pub(super) name: String,
     pub(super) unique: bool,

@@ -32,7 +32,6 @@ pub(super) enum Clause {
     Rule,
 }
 
-/// A column that a source offers.
 #[derive(Clone, Debug)]
 pub(super) struct SourceColumn {
     pub(super) name: String,

@@ -52,7 +52,7 @@ pub(super) struct Working<'a> {
     pub(super) reference: &'a ObjectName,
 }
 
-/// What has grown so far.
+/// Counted against the limits of `growth`.
 #[derive(Default)]
 pub(super) struct Growth {
     /// How many SELECTs have been bound; a CTE or view counts each time it is named.

@@ -20,7 +20,6 @@ pub(super) struct BoundTarget<'a> {
 }
 
 impl<'a> Binder<'a> {
-    /// Finds the table to write to.
     pub(super) fn resolve_target(&mut self, target: &'a DmlTarget) -> SqlResult<BoundTarget<'a>> {
         match target {
             DmlTarget::Variable(name) => {

@@ -114,7 +114,6 @@ pub struct ProcedureDef {
     pub modified_ms: i64,
 }
 
-/// A parameter of a procedure.
 #[derive(Clone, Debug)]
 pub struct Param {
     /// `@name`.

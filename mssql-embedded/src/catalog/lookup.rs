@@ -37,7 +37,6 @@ impl Database {
             .unwrap_or("dbo")
     }
 
-    /// A user or role by name.
     pub fn find_principal(&self, name: &str) -> Option<&Principal> {
         let folded = self.fold(name);
         self.principals
@@ -45,7 +44,8 @@ impl Database {
             .find(|p| self.fold(&p.name) == folded)
     }
 
-    /// The owner of everything in a schema.
+    /// The principal that owns what is in a schema; dbo for those of temporary tables, which are
+    /// not listed.
     pub fn schema_owner(&self, schema: i32) -> i32 {
         self.schemas.get(&schema).map_or(1, |s| s.owner)
     }

@@ -20,11 +20,9 @@ pub struct Names<'a> {
     pub default_schema: &'a str,
     /// The login, whose user in another database has a default schema of its own there.
     pub login: &'a str,
-    /// The temporary tables of the session.
     pub temporaries: &'a TemporaryTables,
 }
 
-/// An object and the database that holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     pub database: &'a Database,

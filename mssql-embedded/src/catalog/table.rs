@@ -43,7 +43,6 @@ pub struct Column {
     pub id: i32,
     pub name: String,
     pub ty: DataType,
-    /// Whether it takes NULL.
     pub nullable: bool,
     /// It was declared as SYSNAME, which sys.columns tells from NVARCHAR(128).
     pub sysname: bool,
@@ -56,10 +55,8 @@ pub struct Column {
 
 #[derive(Clone, Debug)]
 pub struct DefaultDef {
-    /// The constraint's id.
     pub id: ObjectId,
     pub name: String,
-    /// Whether the server chose the name.
     pub system_named: bool,
     pub expr: Arc<ast::Expr>,
     /// Its text as sys.default_constraints shows it.
@@ -72,7 +69,6 @@ pub struct IndexDef {
     /// sys.indexes.index_id: 1 is the clustered one, others from 2.
     pub index_id: i32,
     pub name: String,
-    /// Whether equal keys are refused.
     pub unique: bool,
     /// Whether it holds the rows.
     pub clustered: bool,
@@ -110,16 +106,13 @@ impl AccessPath {
 /// PRIMARY KEY or UNIQUE constraint of an index.
 #[derive(Clone, Debug)]
 pub struct KeyConstraint {
-    /// The constraint's id.
     pub id: ObjectId,
     /// PRIMARY KEY rather than UNIQUE.
     pub primary: bool,
-    /// Whether the server chose the name.
     pub system_named: bool,
 }
 
 impl KeyConstraint {
-    /// Which of the two it is.
     pub fn kind(&self) -> ConstraintType {
         if self.primary {
             ConstraintType::PrimaryKey
@@ -131,10 +124,8 @@ impl KeyConstraint {
 
 #[derive(Clone, Debug)]
 pub struct CheckDef {
-    /// The constraint's id.
     pub id: ObjectId,
     pub name: String,
-    /// Whether the server chose the name.
     pub system_named: bool,
     pub condition: Arc<ast::Condition>,
     pub text: String,
@@ -145,10 +136,8 @@ pub struct CheckDef {
 /// A FOREIGN KEY constraint. Columns are named by their ids, which outlive those around them.
 #[derive(Clone, Debug)]
 pub struct ForeignKeyDef {
-    /// The constraint's id.
     pub id: ObjectId,
     pub name: String,
-    /// Whether the server chose the name.
     pub system_named: bool,
     /// The ids of its columns.
     pub columns: Vec<i32>,

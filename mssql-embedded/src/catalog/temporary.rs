@@ -8,7 +8,6 @@ use super::{Catalog, Object, ObjectId, TableDef};
 /// The folded name of the database that holds temporary tables.
 pub const TEMPDB: &str = "tempdb";
 
-/// Whether a name is that of a temporary object.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('#')
 }

@@ -132,12 +132,9 @@ impl Settings {
     }
 }
 
-/// Whom a session acts as.
 #[derive(Clone, Copy, Debug)]
 pub struct ActingAs {
-    /// Whether the login is a sysadmin.
     pub sysadmin: bool,
-    /// The database user.
     pub user: i32,
 }
 
@@ -146,9 +143,8 @@ pub struct Core {
     pub engine: Arc<Engine>,
     pub spid: u16,
     pub login: String,
-    /// Whether the login is a sysadmin.
     pub sysadmin: bool,
-    /// The database user.
+    /// Its principal id in the current database.
     pub user: i32,
     /// Who the session was before each EXECUTE AS in force, innermost last.
     pub impersonated: Vec<ActingAs>,
@@ -156,7 +152,6 @@ pub struct Core {
     pub database: String,
     pub app_name: String,
     pub host_name: String,
-    /// SET options.
     pub settings: Settings,
     /// What it may hold in memory, and holds.
     pub memory: Arc<Memory>,
@@ -257,7 +252,6 @@ impl Core {
         self.engine.activity.set(self.spid, self.settings.shown());
     }
 
-    /// The owner of this session's locks.
     pub fn lock_owner(&self) -> LockOwner {
         LockOwner::from(self.spid)
     }

@@ -47,7 +47,6 @@ impl Default for Random {
 }
 
 impl Random {
-    /// The generator of that seed.
     pub fn seeded(seed: u64) -> Self {
         let mut random = Self {
             state: seed,

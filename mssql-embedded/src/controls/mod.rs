@@ -16,6 +16,8 @@
 //! The rules themselves are kept below the engine, in [`crate::hooks`].
 
 mod admin;
+#[cfg(test)]
+mod definition_tests;
 mod durability;
 mod ghosts;
 mod locks;
@@ -102,12 +104,12 @@ impl Controls {
         self.engine.hooks.disarm_all();
     }
 
-    /// All counters so far.
+    /// What has been counted since the start or the last [`Controls::reset_counters`].
     pub fn counters(&self) -> Snapshot {
         self.engine.hooks.snapshot()
     }
 
-    /// Sets all counters to zero.
+    /// Begins to count anew. A snapshot from before cannot be subtracted from a later one any more.
     pub fn reset_counters(&self) {
         self.engine.hooks.reset_counters();
     }

@@ -96,7 +96,6 @@ pub(super) use metadata;
 pub struct Call<'c> {
     pub function: &'c Metadata,
     args: &'c [Value],
-    /// What can be read.
     pub source: &'c dyn Source,
     /// The current database.
     pub database: &'c Database,
@@ -108,7 +107,7 @@ impl<'c> Call<'c> {
         i < self.args.len()
     }
 
-    /// An argument as text.
+    /// `None` for NULL and for what was left out.
     pub fn text(&self, i: usize) -> Option<String> {
         match self.args.get(i) {
             Some(Value::Str(s)) => Some(String::from_utf16_lossy(s)),
@@ -126,7 +125,6 @@ impl<'c> Call<'c> {
         Ok(None)
     }
 
-    /// An argument as a number.
     pub fn int(&self, i: usize) -> Option<i32> {
         match self.args.get(i) {
             Some(Value::Int(n)) => i32::try_from(*n).ok(),
@@ -134,7 +132,6 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// An argument as bytes.
     pub fn bytes(&self, i: usize) -> Option<&'c [u8]> {
         match self.args.get(i) {
             Some(Value::Bytes(b)) => Some(b),

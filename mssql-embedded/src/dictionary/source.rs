@@ -25,7 +25,6 @@ pub trait Source {
     fn elapsed(&self) -> Duration;
     /// The object that a name means to the session.
     fn resolve(&self, name: &ObjectName) -> Option<Found<'_>>;
-    /// The session as an owner of locks.
     fn lock_owner(&self) -> LockOwner;
     /// The login that the session acts as.
     fn login(&self) -> String;

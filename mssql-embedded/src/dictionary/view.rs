@@ -9,7 +9,6 @@ use crate::value::{Collation, DataType, Value};
 pub struct View {
     /// Lower-case two-part name, for example `sys.tables`.
     pub name: &'static str,
-    /// Its columns in order.
     pub columns: &'static [Column],
     /// Hands over its rows: of each as many values as there are columns.
     pub rows: fn(&dyn Source, &mut TakeRow<'_>) -> SqlResult<()>,
@@ -24,7 +23,6 @@ impl fmt::Debug for View {
     }
 }
 
-/// A column of a system view.
 pub struct Column {
     /// As `SELECT *` shows it.
     pub name: &'static str,

@@ -31,7 +31,6 @@ pub struct Env<'a, 'e> {
     /// Sends rows of the statement's result ahead of its end; false when the client is gone. The latch
     /// must not be held, because the client may be slow.
     pub send: &'a mut SendRows<'a>,
-    /// What the statement did.
     pub stats: Stats,
     /// Days since 0001-01-01 and 100 ns since midnight, UTC; read once, so a statement sees one time.
     pub now: (i32, i64),
@@ -106,7 +105,6 @@ impl<'e> Env<'_, 'e> {
         &self.rows[level][slot]
     }
 
-    /// Puts a value into a slot.
     pub fn set_slot(&mut self, level: usize, slot: usize, value: Value) {
         self.rows[level][slot] = value;
     }

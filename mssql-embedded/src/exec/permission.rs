@@ -29,7 +29,6 @@ pub(super) fn check(required: &[Required], env: &Env<'_, '_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Checks EXECUTE on a procedure.
 pub fn check_execute(object: ObjectId, env: &Env<'_, '_>) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());

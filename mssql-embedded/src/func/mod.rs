@@ -56,7 +56,6 @@ pub struct Signature {
     pub ret: DataType,
     /// The types the arguments are cast to.
     pub params: Vec<DataType>,
-    /// Whether the result can be NULL.
     pub nullable: bool,
 }
 

@@ -118,7 +118,6 @@ fn literal_type(value: &Value) -> DataType {
     }
 }
 
-/// Calls a function with literals.
 pub(crate) fn call(name: &str, args: &[Value]) -> SqlResult<Value> {
     let typed: Vec<_> = args.iter().map(|v| (v.clone(), literal_type(v))).collect();
     call_typed(name, &typed).map(|(value, _)| value)

@@ -58,7 +58,7 @@ impl Counters {
 /// What the executions of one statement cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatementCounters {
-    /// How often it ran.
+    /// How often it ran, failures included.
     pub executions: u64,
     /// What it did; an EXEC includes what it called.
     pub stats: Stats,
@@ -101,7 +101,7 @@ impl Snapshot {
         sum
     }
 
-    /// Everything together.
+    /// All requests added up, under whatever name they are counted.
     pub fn total(&self) -> Counters {
         let mut sum = Counters::default();
         for counters in self.procedures.values() {

@@ -29,7 +29,6 @@ const RULES: u8 = 1;
 /// Statements are counted one by one.
 const STATEMENTS: u8 = 2;
 
-/// What a rule does.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Fail(SqlError),
@@ -44,11 +43,8 @@ pub(crate) enum Action {
 pub(crate) struct Request<'a> {
     /// The name it is counted under.
     pub(crate) label: &'a str,
-    /// What its statements did.
     pub(crate) stats: Stats,
-    /// How long it took.
     pub(crate) time: Duration,
-    /// What went over the wire.
     pub(crate) traffic: Traffic,
 }
 
@@ -85,7 +81,6 @@ impl Hooks {
         self.watching.load(Ordering::Acquire) != 0
     }
 
-    /// Whether rules are armed.
     pub(crate) fn has_rules(&self) -> bool {
         self.watching.load(Ordering::Acquire) & RULES != 0
     }

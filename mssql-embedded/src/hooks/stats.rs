@@ -14,7 +14,7 @@ pub struct Stats {
     /// Bytes that SQL Server would write to its log, estimated from row images; also those of what is
     /// rolled back.
     pub log_bytes: u64,
-    /// Locks acquired.
+    /// Lock requests that were granted, at once or after a wait.
     pub locks_taken: u64,
     /// Lock requests that had to wait.
     pub lock_waits: u64,
@@ -23,7 +23,6 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Adds another count.
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.ghosts_read += other.ghosts_read;

@@ -34,7 +34,6 @@ pub struct WaitCost {
     pub undo: u64,
 }
 
-/// The answer to a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// The lock is held.
@@ -50,7 +49,6 @@ pub enum Reply {
     Deadlock,
 }
 
-/// All locks of the engine.
 #[derive(Debug, Default)]
 pub struct LockManager {
     pub(super) by_resource: FastMap<Resource, u32>,

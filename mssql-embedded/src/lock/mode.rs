@@ -60,29 +60,33 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Schema stability.
+    /// Schema stability: every statement has it on what it was bound against, so that no definition
+    /// changes meanwhile.
     pub const SCH_S: Self = Self::plain(Strength::SchS);
-    /// Schema modification.
+    /// Schema modification: a definition has it on what it changes, and nobody else has any lock
+    /// there.
     pub const SCH_M: Self = Self::plain(Strength::SchM);
-    /// Intent shared.
+    /// Intent shared: somebody reads rows of the table or page.
     pub const IS: Self = Self::plain(Strength::IS);
-    /// Intent exclusive.
+    /// Intent exclusive: somebody changes rows of the table or page, or searches for those to
+    /// change.
     pub const IX: Self = Self::plain(Strength::IX);
-    /// Shared.
+    /// Shared: a read, beside others.
     pub const S: Self = Self::plain(Strength::S);
-    /// Update.
+    /// Update: a read of what may be changed. Readers may have S beside it, but nobody else U.
     pub const U: Self = Self::plain(Strength::U);
-    /// Exclusive.
+    /// Exclusive: a write.
     pub const X: Self = Self::plain(Strength::X);
-    /// Shared with intent exclusive.
+    /// Shared with intent exclusive: somebody has read the whole table and changes some of its
+    /// rows.
     pub const SIX: Self = Self::plain(Strength::SIX);
     /// Shared key, shared gap: a serializable read.
     pub const RANGE_S_S: Self = Self::range(Gap::Shared, Strength::S);
     /// Update key, shared gap: a serializable search for rows to change.
     pub const RANGE_S_U: Self = Self::range(Gap::Shared, Strength::U);
-    /// The test before an insert.
+    /// The test before an insert: waits until nobody protects the gap, and is not kept.
     pub const RANGE_I_N: Self = Self::range(Gap::Insert, Strength::Null);
-    /// Exclusive key and gap.
+    /// Exclusive key and gap: a serializable write.
     pub const RANGE_X_X: Self = Self::range(Gap::Exclusive, Strength::X);
 
     /// A mode without a gap.

@@ -18,13 +18,14 @@ pub enum LockStatus {
 /// One row of sys.dm_tran_locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockInfo {
-    /// The session.
+    /// @@SPID of the session that has or awaits it.
     pub owner: LockOwner,
     /// The type and description in sys.dm_tran_locks are made from it.
     pub resource: Resource,
     /// The mode held or asked for.
     pub mode: Mode,
-    /// Held or awaited.
+    /// Whether `mode` is held or, with [`LockStatus::Wait`] and [`LockStatus::Convert`], only asked
+    /// for.
     pub status: LockStatus,
     /// Owned by the session rather than its transaction.
     pub session: bool,

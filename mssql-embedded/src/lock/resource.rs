@@ -11,7 +11,7 @@ pub type Key = Arc<[u8]>;
 /// The session that owns a lock; its @@SPID.
 pub type LockOwner = u32;
 
-/// A lockable thing.
+/// What a lock is on; sys.dm_tran_locks makes resource_type and resource_description of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// A table, or another object of the catalogue.

@@ -61,7 +61,6 @@ impl LockManager {
         list
     }
 
-    /// Whether a session is waiting for a lock.
     pub fn is_waiting(&self, owner: LockOwner) -> bool {
         self.owners
             .get(&owner)

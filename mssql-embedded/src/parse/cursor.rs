@@ -25,9 +25,7 @@ const CHAIN_MAX: u32 = 500;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scope {
     pub procedure: bool,
-    /// Inside a WHILE loop.
     pub in_loop: bool,
-    /// Inside a CATCH block.
     pub in_catch: bool,
 }
 

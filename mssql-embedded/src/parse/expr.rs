@@ -18,7 +18,7 @@ const SUM: u8 = 1;
 const PRODUCT: u8 = 2;
 
 impl Parser<'_> {
-    /// A value.
+    /// A scalar with all its operators; comparisons, AND and OR belong to `condition`.
     pub fn expr(&mut self) -> SqlResult<Expr> {
         self.in_expr(|p| p.binary(SUM))
     }

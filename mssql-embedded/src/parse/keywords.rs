@@ -189,7 +189,7 @@ const RESERVED: &[&str] = &[
     "WRITETEXT",
 ];
 
-/// The longest reserved word.
+/// Bytes of the longest reserved word. What is longer need not be looked up.
 const LONGEST: usize = 30;
 
 /// Whether a word is reserved, in any case.

@@ -11,7 +11,6 @@ use super::token::Tok;
 use crate::ast::{Batch, SessionStmt, Stmt, StmtKind, TableStmt};
 use crate::error::SqlResult;
 
-/// How a statement list ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListEnd {
     Text,

@@ -148,7 +148,7 @@ fn operators_group_as_in_sql_server() {
     assert_eq!(rendered("1 | 2 + 4"), "(1)|(2)+(4)");
 }
 
-/// Literals keep their kind.
+/// How a literal is written decides its type, so the tree must tell the ways of writing apart.
 #[test]
 fn literals_keep_their_kind() {
     let kind = |text: &str| {

@@ -58,7 +58,6 @@ pub(super) enum Tok {
     CompoundAssign,
     /// A character that begins no token.
     Other,
-    /// The end of the text.
     End,
 }
 

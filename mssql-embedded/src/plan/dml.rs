@@ -43,7 +43,6 @@ pub struct Required {
     pub permission: Permission,
 }
 
-/// Kinds of bound statement.
 #[derive(Debug)]
 pub enum BoundKind {
     /// SELECT that returns rows.
@@ -72,7 +71,6 @@ pub struct AssignQuery {
 /// `SELECT … INTO name`.
 #[derive(Debug)]
 pub struct SelectInto {
-    /// The table to make.
     pub name: crate::ast::ObjectName,
     /// Its columns and rows.
     pub query: Query,
@@ -99,7 +97,6 @@ impl Target {
 #[derive(Debug)]
 pub struct Insert {
     pub target: Target,
-    /// Hints on the target.
     pub hints: Hints,
     /// Where each column's value comes from, one per table column.
     pub columns: Vec<ColumnSource>,
@@ -114,7 +111,6 @@ pub struct Insert {
     pub output: Option<Output>,
 }
 
-/// Where inserted rows come from.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per statement")]
 pub enum Source {
@@ -124,7 +120,6 @@ pub enum Source {
     Exec,
 }
 
-/// Where a column's value comes from.
 #[derive(Clone, Debug)]
 pub enum ColumnSource {
     /// Output `n` of the source, of the given type.
@@ -164,7 +159,6 @@ pub struct Update {
 #[derive(Debug)]
 pub struct Delete {
     pub target: Target,
-    /// The rows to delete.
     pub query: Query,
     /// The slot of the target's column 0.
     pub base: usize,

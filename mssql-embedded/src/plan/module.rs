@@ -80,7 +80,6 @@ impl Module {
         self.text.get(range).unwrap_or_default().trim_end()
     }
 
-    /// A unit without statements.
     pub fn empty() -> Self {
         Self::new(
             Vec::new(),
@@ -96,7 +95,6 @@ impl Module {
         self.bound.lock().get(&offset).map(Arc::clone)
     }
 
-    /// Keeps a bound statement.
     pub fn keep(&self, offset: u32, bound: Arc<Bound>) {
         self.bound.lock().insert(offset, bound);
     }
@@ -108,7 +106,6 @@ pub struct Against<'c> {
     pub catalog: &'c Catalog,
     /// The current database, folded.
     pub database: &'c str,
-    /// The temporary tables of the session.
     pub temporaries: &'c TemporaryTables,
 }
 

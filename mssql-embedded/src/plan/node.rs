@@ -155,7 +155,6 @@ pub enum Node {
     },
 }
 
-/// Kinds of nested-loop join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
     /// INNER JOIN, CROSS JOIN, CROSS APPLY.
@@ -230,7 +229,6 @@ pub struct Seek {
     pub high: Option<(Scalar, bool)>,
 }
 
-/// An equality of a seek.
 #[derive(Clone, Debug)]
 pub enum SeekEq {
     /// `column = value`.
@@ -297,13 +295,11 @@ pub struct Group {
     pub indicators: Vec<(Vec<usize>, usize)>,
 }
 
-/// An aggregate of a grouping.
 #[derive(Clone, Debug)]
 pub struct AggregateCall {
     pub function: Aggregate,
     /// Arguments; none for COUNT(*). STRING_AGG has the separator second.
     pub args: Vec<Scalar>,
-    /// Type of the first argument.
     pub arg_ty: DataType,
     /// Result type.
     pub ty: DataType,
@@ -325,13 +321,11 @@ pub struct WindowFunction {
     pub frame: Option<crate::ast::Frame>,
     /// Result type.
     pub ty: DataType,
-    /// Type of the first argument.
     pub arg_ty: DataType,
     /// Where the result goes.
     pub slot: usize,
 }
 
-/// Kinds of window function.
 #[derive(Clone, Debug)]
 pub enum WindowKind {
     RowNumber,

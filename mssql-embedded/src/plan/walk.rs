@@ -69,7 +69,6 @@ impl Scalar {
         }
     }
 
-    /// Whether it contains a query.
     pub fn has_query(&self) -> bool {
         match self {
             Self::Const(_) | Self::Variable(_) | Self::Slot { .. } => false,
@@ -128,7 +127,6 @@ impl Cond {
         }
     }
 
-    /// Whether it contains a query.
     pub fn has_query(&self) -> bool {
         match self {
             Self::Const(_) => false,

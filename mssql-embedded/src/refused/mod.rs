@@ -19,7 +19,6 @@ mod words;
 
 use crate::error::SqlError;
 
-/// What kind of thing a name names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A statement, by its first words.

@@ -10,7 +10,6 @@ use crate::plan::{Bound, Module};
 
 use super::{early, expressions};
 
-/// Binds what a statement needs bound.
 pub fn bind_one(
     stmt: &Stmt,
     module: &Module,
@@ -41,7 +40,6 @@ pub fn bind_one(
     Ok(bound)
 }
 
-/// Binds a statement in a given context.
 fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
     match &stmt.kind {
         StmtKind::Flow(FlowStmt::If { condition, .. } | FlowStmt::While { condition, .. }) => {

@@ -123,7 +123,6 @@ pub struct RpcRequest {
     pub params: Vec<RpcParam>,
 }
 
-/// The callee of an RPC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RpcProcedure {
     /// By name, possibly dotted and bracketed: `[a b].[proc]`.

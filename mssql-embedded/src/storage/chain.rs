@@ -152,7 +152,6 @@ impl<T> Chain<T> {
         }
     }
 
-    /// How many versions there are.
     #[cfg(test)]
     pub fn versions(&self) -> usize {
         1 + self.older.len()

@@ -13,7 +13,6 @@ use crate::error::{SqlError, SqlResult};
 const ROWS_PER_PAGE: usize = 1000;
 
 impl Store {
-    /// Makes room for a new table.
     pub fn create_table(&mut self, txn: &mut Txn, def: &TableDef) {
         self.put_table(txn, def.id, Some(TableStore::new(def)));
     }
@@ -57,7 +56,6 @@ impl Store {
         store.indexes.push(index);
     }
 
-    /// Removes a nonclustered index.
     pub fn drop_index(&mut self, txn: &mut Txn, table: ObjectId, index_id: i32) {
         let Some(store) = self.tables.get_mut(&table) else {
             return;

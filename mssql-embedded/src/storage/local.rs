@@ -39,7 +39,6 @@ enum Change {
 }
 
 impl LocalTable {
-    /// An empty table variable.
     pub fn new(def: &Arc<TableDef>) -> Self {
         Self {
             def: Arc::clone(def),
@@ -56,13 +55,11 @@ impl LocalTable {
         }
     }
 
-    /// How many rows it has.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether it has no rows.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -44,7 +44,6 @@ impl Store {
         self.tables.get(&table).map_or(0, |t| t.live_rows)
     }
 
-    /// The identity counter of a table.
     pub fn identity(&self, table: ObjectId) -> Option<&Identity> {
         self.tables.get(&table)?.identity.as_ref()
     }

@@ -18,7 +18,6 @@ pub struct TableStore {
     pub(crate) indexes: Vec<IndexStore>,
     /// The last row number given out.
     pub(super) row_number: u64,
-    /// The counter of the identity column.
     pub(super) identity: Option<Identity>,
     /// Without a clustered index: its rows leave no ghosts.
     heap: bool,
@@ -37,7 +36,6 @@ pub struct IndexStore {
 }
 
 impl IndexStore {
-    /// An index without entries.
     pub fn new(index: &IndexDef) -> Self {
         Self {
             id: index.index_id,

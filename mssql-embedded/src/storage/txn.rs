@@ -72,7 +72,6 @@ pub struct Mark {
 }
 
 impl Txn {
-    /// Begins a transaction of a session.
     pub fn begin(state: &mut State, owner: LockOwner) -> Self {
         Self {
             id: state.store.next_txn(),
@@ -95,7 +94,8 @@ impl Txn {
         })
     }
 
-    /// How much a rollback would undo.
+    /// In noted changes: where a failed statement is taken back to, and what a deadlock's victim
+    /// would lose.
     pub fn undo_len(&self) -> usize {
         self.undo.len()
     }

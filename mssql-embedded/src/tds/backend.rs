@@ -21,13 +21,10 @@ pub(crate) trait BackendSession {
     /// The connection can be ended from elsewhere through this socket.
     fn attach(&mut self, socket: TcpStream);
 
-    /// Runs a SQL batch.
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd;
 
-    /// Runs a remote procedure call.
     fn rpc(&mut self, request: RpcRequest, sink: &mut dyn ResultSink) -> RequestEnd;
 
-    /// Runs a transaction-manager request.
     fn transaction(&mut self, request: TransactionRequest, sink: &mut dyn ResultSink)
     -> RequestEnd;
 

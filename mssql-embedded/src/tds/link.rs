@@ -67,7 +67,6 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link over a fresh socket.
     pub(crate) fn new(tcp: TcpStream) -> io::Result<Self> {
         tcp.set_nodelay(true)?;
         Ok(Self {

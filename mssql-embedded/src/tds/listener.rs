@@ -62,7 +62,7 @@ impl Listener {
         })
     }
 
-    /// The address clients connect to.
+    /// With the port that the system chose for port 0.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

@@ -66,7 +66,6 @@ impl PacketKind {
 /// A packet header, as far as a server cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// What the message is.
     pub(crate) kind: PacketKind,
     pub(crate) status: u8,
     /// The packet's length with its header, at least [`HEADER`].

@@ -43,7 +43,6 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// A response channel for a client that speaks `version`.
     pub(crate) fn new(link: Link, version: Version, stopping: Arc<AtomicBool>) -> Self {
         Self {
             link,

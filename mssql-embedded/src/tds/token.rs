@@ -113,7 +113,6 @@ pub(crate) fn put_message(error: &SqlError, version: Version, out: &mut Vec<u8>)
     close_length(at, out);
 }
 
-/// The return status of a procedure.
 pub(crate) fn put_return_status(status: i32, out: &mut Vec<u8>) {
     out.put_u8(RETURN_STATUS);
     out.put_u32(status as u32);

@@ -255,7 +255,6 @@ async fn stopping_ends_every_session() {
 
 /// A client that writes packets by hand.
 pub(crate) struct Raw {
-    /// Its socket.
     pub(crate) tcp: StdStream,
 }
 
@@ -283,7 +282,6 @@ impl Raw {
         self.tcp.write_all(&packet).unwrap();
     }
 
-    /// Sends a batch.
     pub(crate) fn batch(&mut self, status: u8, text: &str) {
         let units = text.encode_utf16().flat_map(u16::to_le_bytes);
         let message: Vec<u8> = rpc::tests::NO_HEADERS.into_iter().chain(units).collect();

@@ -7,11 +7,8 @@ pub(crate) struct Mismatch;
 /// Little-endian numbers and counted text, appended to a byte buffer.
 pub(crate) trait Put {
     fn put_u8(&mut self, v: u8);
-    /// A 16-bit number.
     fn put_u16(&mut self, v: u16);
-    /// A 32-bit number.
     fn put_u32(&mut self, v: u32);
-    /// A 64-bit number.
     fn put_u64(&mut self, v: u64);
     /// UTF-16 code units, as they are.
     fn put_units(&mut self, units: &[u16]);

@@ -99,7 +99,7 @@ impl Collation {
         }
     }
 
-    /// The order of two texts.
+    /// The order of two texts, in which trailing spaces do not count.
     pub fn compare(self, a: &[u16], b: &[u16]) -> Ordering {
         if self.is_binary() {
             return compare_binary(a, b, self == Self::Bin2Utf8);

@@ -9,7 +9,6 @@ pub struct ColumnMeta {
     pub name: String,
     /// The declared type, which its values do not carry.
     pub ty: DataType,
-    /// Whether NULL can occur.
     pub nullable: bool,
     pub identity: bool,
     /// How strongly its text insists on its collation, for the queries around this one.

@@ -3,7 +3,6 @@
 
 use super::{DataType, Length};
 
-/// The facts about one data type.
 #[derive(Debug)]
 pub struct Facts {
     /// The name in sys.types.

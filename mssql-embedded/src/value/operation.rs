@@ -4,7 +4,6 @@ use super::precedence::{check_implicit, common_type, concat_type};
 use super::{DataType, errors};
 use crate::error::SqlResult;
 
-/// Binary operators on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     /// `+`, also concatenation.

@@ -12,7 +12,6 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// None taken yet.
     pub fn new(ask: &'a mut dyn FnMut() -> SqlResult<()>) -> Self {
         Self { taken: 0, ask }
     }

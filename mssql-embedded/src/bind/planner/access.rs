@@ -13,7 +13,6 @@ use super::{Planner, SlotSet, TableLeaf};
 
 /// A way to reach the rows of a table.
 pub(super) struct Path {
-    /// The index or heap.
     pub(super) access: AccessPath,
     pub(super) seek: Seek,
     pub(super) reverse: bool,

@@ -54,7 +54,6 @@ impl Leaf {
     }
 }
 
-/// Kinds of table reference.
 #[derive(Clone)]
 pub(super) enum LeafKind {
     Table(Box<TableLeaf>),

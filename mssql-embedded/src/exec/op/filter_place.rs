@@ -92,7 +92,6 @@ pub(super) fn columns_of_entries(table: &TableDef, path: AccessPath) -> Option<V
     Some(keys.chain(index.include.iter().copied()).collect())
 }
 
-/// Whether all conditions hold.
 pub(super) fn all(conds: &[&Cond], env: &mut Env<'_, '_>) -> SqlResult<bool> {
     for cond in conds {
         if test(cond, env)? != Some(true) {

@@ -12,14 +12,12 @@ use super::super::eval::Scope as _;
 use super::super::{Env, eval, test};
 use super::Operator;
 
-/// Rows that satisfy a condition.
 pub struct Filter<'p> {
     input: Box<dyn Operator + 'p>,
     cond: &'p Cond,
 }
 
 impl<'p> Filter<'p> {
-    /// A filter over `input`.
     pub fn new(input: Box<dyn Operator + 'p>, cond: &'p Cond) -> Self {
         Self { input, cond }
     }
@@ -44,7 +42,6 @@ pub struct Compute<'p> {
 }
 
 impl<'p> Compute<'p> {
-    /// Computes `exprs` for each row of `input`.
     pub fn new(input: Box<dyn Operator + 'p>, exprs: &'p [(usize, Scalar)], level: usize) -> Self {
         Self {
             input,
@@ -67,7 +64,6 @@ impl Operator for Compute<'_> {
     }
 }
 
-/// Removes duplicates.
 pub struct Distinct<'p> {
     input: Box<dyn Operator + 'p>,
     keys: &'p [(usize, DataType)],

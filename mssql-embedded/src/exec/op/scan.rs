@@ -26,7 +26,6 @@ pub struct TableScan<'p> {
     level: usize,
     /// The row is locked, and looked at again, only when it has passed what can be tested before.
     look_again: bool,
-    /// Where the conditions are tested.
     filter: FilterPlace<'p>,
     cursor: Option<Cursor>,
 }

@@ -121,11 +121,22 @@ impl Env<'_, '_> {
     /// Where a definition looks names up. In a procedure too that begins with the default schema of the user: only the
     /// names of queries and writes are looked up in the procedure's own.
     pub fn home(&self) -> SqlResult<Home<'_>> {
-        let database = self.database()?;
-        Ok(Home {
-            database,
-            default_schema: database.default_schema(self.frame.user),
-        })
+        Ok(home_in(self.database()?, self.frame.user))
+    }
+
+    /// Runs `make` without the latch against the catalogue as it is now, because binding may take
+    /// its time. `None` when anything was defined meanwhile: then what was looked up before counts
+    /// no more, and all of it is to be done again without letting go of the latch.
+    ///
+    /// Not under a lock that others wait for: some have looked up what they wait to change.
+    pub fn unlatched<T>(&mut self, make: impl FnOnce(Home<'_>) -> T) -> SqlResult<Option<T>> {
+        let catalog = Arc::clone(&self.latch.catalog);
+        let database = catalog.databases.get(&self.core.database);
+        let home = home_in(database.ok_or_else(no_database)?, self.frame.user);
+        self.latch.release();
+        let made = make(home);
+        // While it is kept here a change makes another catalogue of it.
+        Ok(Arc::ptr_eq(&catalog, &self.latch.catalog).then_some(made))
     }
 
     /// The schema that a new object goes to: the named one, or the user's default.
@@ -182,6 +193,13 @@ impl Env<'_, '_> {
         position: usize,
     ) -> SqlResult<Option<(Scalar, DataType)>> {
         self.bind_rules(|context| bind_default(context, &table.columns[position]))
+    }
+}
+
+fn home_in(database: &Database, user: i32) -> Home<'_> {
+    Home {
+        database,
+        default_schema: database.default_schema(user),
     }
 }
 

@@ -123,7 +123,6 @@ fn lengthens(old: &Column, new: &Column) -> bool {
     same_kind && longer && old.nullable == new.nullable
 }
 
-/// Something that depends on a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dependent {
     Default,

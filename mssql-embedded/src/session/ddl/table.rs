@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ast::{AlterTable, ColumnDef, ObjectName, TableConstraint};
 use crate::bind::{self, TableName};
 use crate::catalog::permission::Definition;
-use crate::catalog::{Object, ObjectId, TableDef, is_temporary};
+use crate::catalog::{Home, Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -19,8 +19,13 @@ pub fn create(
     constraints: &[TableConstraint],
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let target = target(name, env)?;
-    let def = bind::table_def_from_ast(&target, columns, constraints, env.home()?)?;
+    let bound =
+        |at: &TableName, home: Home<'_>| bind::table_def_from_ast(at, columns, constraints, home);
+    let at = target(name, env)?;
+    let def = match env.unlatched(|home| bound(&at, home))? {
+        Some(def) => def?,
+        None => bound(&target(name, env)?, env.home()?)?,
+    };
     add(def, env)?;
     Ok(())
 }

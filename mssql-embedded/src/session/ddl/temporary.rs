@@ -5,7 +5,6 @@ use crate::catalog::{ObjectId, TEMPDB, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
-/// Whether a name is that of a temporary table.
 pub fn names_temporary(name: &ObjectName) -> bool {
     name.parts.last().is_some_and(|p| is_temporary(&p.name))
 }

@@ -12,7 +12,6 @@ use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop, assign};
 
-/// An argument on its way to a parameter.
 #[derive(Clone, Debug)]
 pub struct Argument {
     /// `@name`, unless it is a positional one.

@@ -12,7 +12,6 @@ use crate::value::{CastMode, DataType, Value, cast};
 
 use super::{Failure, Flow, Interp, Run};
 
-/// Why statements stopped.
 #[derive(Debug)]
 pub enum Stop {
     /// An error on its way to a CATCH block. One found while compiling a statement passes the TRY

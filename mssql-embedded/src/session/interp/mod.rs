@@ -42,7 +42,6 @@ pub enum Flow {
     Goto(String),
 }
 
-/// The result of running statements.
 pub type Run = Result<Flow, Stop>;
 
 /// Why a leaf statement did not succeed.
@@ -345,7 +344,6 @@ impl Interp<'_> {
         Ok(Flow::Next)
     }
 
-    /// Sends a message to the client.
     pub fn send_message(&mut self, message: &SqlError) -> Result<(), Disconnected> {
         self.ended = false;
         self.sink.message(message)

@@ -125,7 +125,6 @@ pub struct JsonTable {
 }
 
 impl JsonTable {
-    /// A table of these columns.
     pub fn new(columns: Vec<JsonColumn>) -> Self {
         Self { columns }
     }

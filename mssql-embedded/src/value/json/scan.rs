@@ -35,7 +35,6 @@ pub(super) struct Span {
     pub(super) escaped: bool,
 }
 
-/// A position in JSON text.
 pub(super) struct Scanner<'a> {
     text: &'a [u16],
     pub(super) pos: usize,
