@@ -149,6 +149,13 @@ pub struct TableConstraint {
     pub kind: ConstraintKind,
 }
 
+impl TableConstraint {
+    /// `INDEX`, which is written like a constraint and is none.
+    pub fn is_index(&self) -> bool {
+        matches!(self.kind, ConstraintKind::Index(_))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstraintKind {
     /// `PRIMARY KEY [CLUSTERED|NONCLUSTERED] (…)`.

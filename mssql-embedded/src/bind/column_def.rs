@@ -6,6 +6,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::plan::{Part, VariableMap};
 use crate::value::DataType;
 
+use super::constraint::constraint_names;
 use super::errors::not_created;
 use super::rules::{computed_parts, context};
 
@@ -121,14 +122,8 @@ fn check_identity(column: &Column) -> SqlResult<()> {
 
 /// 2714: constraints of one table have different names.
 pub(super) fn check_names(table: &TableDef, database: &Database) -> SqlResult<()> {
-    let keys = table.indexes.iter().filter(|i| i.constraint.is_some());
-    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-    let names = (keys.map(|i| &i.name))
-        .chain(table.checks.iter().map(|c| &c.name))
-        .chain(table.foreign_keys.iter().map(|k| &k.name))
-        .chain(defaults.map(|d| &d.name));
     let mut seen = std::collections::HashSet::new();
-    for name in names {
+    for name in constraint_names(table) {
         if !seen.insert(database.fold(name)) {
             let message = format!("There is already an object named '{name}' in the database.");
             return Err(not_created(SqlError::with(2714, 16, 5, message)));

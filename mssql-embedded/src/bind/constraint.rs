@@ -34,12 +34,6 @@ pub(super) fn add_one(
     let database = home.database;
     let given = constraint.name.as_ref().map(|n| n.name.clone());
     let system_named = given.is_none();
-    let count = table.indexes.len() + table.checks.len();
-    let name = |prefix: &str| {
-        given
-            .clone()
-            .unwrap_or_else(|| auto_name(prefix, &table.name, column, count))
-    };
     match &constraint.kind {
         ConstraintKind::PrimaryKey {
             clustered,
@@ -48,9 +42,7 @@ pub(super) fn add_one(
         } => {
             refuse_second_primary_key(table)?;
             let spec = IndexSpec {
-                name: given
-                    .clone()
-                    .unwrap_or_else(|| auto_name("PK", &table.name, None, count)),
+                name: given.unwrap_or_else(|| free_name("PK", table, None, database)),
                 unique: true,
                 clustered: clustered.unwrap_or(!clustered_taken),
                 columns,
@@ -69,9 +61,7 @@ pub(super) fn add_one(
             options,
         } => {
             let spec = IndexSpec {
-                name: given
-                    .clone()
-                    .unwrap_or_else(|| auto_name("UQ", &table.name, None, count)),
+                name: given.unwrap_or_else(|| free_name("UQ", table, None, database)),
                 unique: true,
                 clustered: clustered.unwrap_or(false),
                 columns,
@@ -87,7 +77,7 @@ pub(super) fn add_one(
         ConstraintKind::Check(condition, text) => {
             let check = CheckDef {
                 id: 0,
-                name: name("CK"),
+                name: given.unwrap_or_else(|| free_name("CK", table, column, database)),
                 system_named,
                 condition: Arc::new(condition.clone()),
                 text: text.clone(),
@@ -103,9 +93,8 @@ pub(super) fn add_one(
             cascade_delete,
         } => {
             let first = columns.first().map(|c| c.name.as_str());
-            let keys = count + table.foreign_keys.len();
             let key = ForeignKey {
-                name: given.unwrap_or_else(|| auto_name("FK", &table.name, first, keys)),
+                name: given.unwrap_or_else(|| free_name("FK", table, first, database)),
                 system_named,
                 columns,
                 parent,
@@ -116,7 +105,7 @@ pub(super) fn add_one(
         }
         ConstraintKind::Default { expr, text, column } => {
             let name =
-                given.unwrap_or_else(|| auto_name("DF", &table.name, Some(&column.name), count));
+                given.unwrap_or_else(|| free_name("DF", table, Some(&column.name), database));
             let default = DefaultDef {
                 id: 0,
                 name,
@@ -164,6 +153,29 @@ fn add_default(
     }
     target.default = Some(default);
     Ok(())
+}
+
+/// A generated name that no constraint of the table has yet.
+fn free_name(prefix: &str, table: &TableDef, column: Option<&str>, database: &Database) -> String {
+    let mut count = table.indexes.len() + table.checks.len() + table.foreign_keys.len();
+    loop {
+        let name = auto_name(prefix, &table.name, column, count);
+        if constraint_names(table).all(|n| database.fold(n) != database.fold(&name)) {
+            return name;
+        }
+        // After one has been dropped, others may have been counted as many before.
+        count += 1;
+    }
+}
+
+/// The names of a table's constraints.
+pub(super) fn constraint_names(table: &TableDef) -> impl Iterator<Item = &str> {
+    let keys = table.indexes.iter().filter(|i| i.constraint.is_some());
+    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
+    (keys.map(|i| i.name.as_str()))
+        .chain(table.checks.iter().map(|c| c.name.as_str()))
+        .chain(table.foreign_keys.iter().map(|k| k.name.as_str()))
+        .chain(defaults.map(|d| d.name.as_str()))
 }
 
 /// A name like those SQL Server gives to constraints that have none: kind, table, column, and a

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::ast::{Ident, ObjectName};
+use crate::ast::{ColumnDef, ConstraintKind, Ident, ObjectName, TableConstraint};
 use crate::catalog::{Database, ForeignKeyDef, Home, Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
@@ -54,7 +54,8 @@ pub(super) fn add_foreign_key(
 
 fn resolve(table: &TableDef, key: &ForeignKey<'_>, home: Home<'_>) -> SqlResult<ForeignKeyDef> {
     let database = home.database;
-    let found = find_parent(table, key, home)?;
+    let own = (table.schema.as_str(), table.name.as_str());
+    let found = find_parent(own, &key.name, key.parent, home)?;
     let parent = found.as_deref().unwrap_or(table);
     let shown = errors::dotted(key.parent);
     let columns = columns(table, key.columns, database).map_err(|column| {
@@ -148,27 +149,50 @@ fn same_type(a: &DataType, b: &DataType) -> bool {
     a == b || a.is_string() && a.name() == b.name() && a.collation() == b.collation()
 }
 
-/// The referenced table; `None` for the table itself. A name without schema is looked up where the user's names are,
+/// The tables that foreign keys refer to, but for the table `own` (schema and name) and those that there are not.
+pub fn referenced_tables(
+    own: (&str, &str),
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    home: Home<'_>,
+) -> Vec<ObjectId> {
+    let inline = columns.iter().flat_map(|c| &c.constraints);
+    let parents = inline.chain(constraints).filter_map(|c| match &c.kind {
+        ConstraintKind::ForeignKey { table, .. } => Some(table),
+        ConstraintKind::PrimaryKey { .. }
+        | ConstraintKind::Unique { .. }
+        | ConstraintKind::Check(..)
+        | ConstraintKind::Default { .. }
+        | ConstraintKind::Index(_) => None,
+    });
+    parents
+        .filter_map(|parent| find_parent(own, "", parent, home).ok().flatten())
+        .map(|table| table.id)
+        .collect()
+}
+
+/// The table that a key of the table `own` (schema and name) refers to; `None` for the table itself. A name without schema is looked up where the user's names are,
 /// even if the table itself is in another schema: `CREATE TABLE s.t (… REFERENCES t)` is 1767 unless the user has a `t`
 /// (tools that rely on the table's schema fail so: github.com/dmtolpeko/sqlines/issues/12,
 /// github.com/dotnet/efcore/issues/15813).
 fn find_parent(
-    table: &TableDef,
-    key: &ForeignKey<'_>,
+    own: (&str, &str),
+    key: &str,
+    parent: &ObjectName,
     home: Home<'_>,
 ) -> SqlResult<Option<Arc<TableDef>>> {
     let database = home.database;
-    let Some(places) = home.places(key.parent)? else {
+    let Some(places) = home.places(parent)? else {
         let message = format!(
             "Cross-database foreign key references are not supported. Foreign key '{}'.",
-            errors::dotted(key.parent)
+            errors::dotted(parent)
         );
         return Err(SqlError::with(1763, 16, 0, message));
     };
     for schema in std::iter::once(places.schema).chain(places.then) {
-        let own = database.fold(schema) == database.fold(&table.schema)
-            && database.fold(places.object) == database.fold(&table.name);
-        if own {
+        let itself = database.fold(schema) == database.fold(own.0)
+            && database.fold(places.object) == database.fold(own.1);
+        if itself {
             return Ok(None);
         }
         if let Some(Object::Table(found)) = database.find_object(schema, places.object) {
@@ -180,9 +204,8 @@ fn find_parent(
         16,
         0,
         format!(
-            "Foreign key '{}' references invalid table '{}'.",
-            key.name,
-            errors::dotted(key.parent)
+            "Foreign key '{key}' references invalid table '{}'.",
+            errors::dotted(parent)
         ),
     ))
 }

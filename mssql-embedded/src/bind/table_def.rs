@@ -68,9 +68,45 @@ pub fn table_def_from_ast(
     constraints: &[TableConstraint],
     home: Home<'_>,
 ) -> SqlResult<TableDef> {
-    let database = home.database;
     let mut table = name.clone().table(Vec::new());
-    columns_from_ast(&mut table, columns, database)?;
+    columns_from_ast(&mut table, columns, home.database)?;
+    add_constraints(&mut table, columns, constraints, home)?;
+    Ok(table)
+}
+
+/// Adds columns and constraints to the definition of a table that exists (ALTER TABLE ADD).
+///
+/// # Errors
+///
+/// As [`table_def_from_ast`], and 1779 for a second primary key.
+pub fn add_to_table(
+    table: &mut TableDef,
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    home: Home<'_>,
+) -> SqlResult<()> {
+    columns_from_ast(table, columns, home.database)?;
+    let mut all = (columns.iter().flat_map(|c| &c.constraints)).chain(constraints);
+    let primary = |c: &TableConstraint| matches!(c.kind, ConstraintKind::PrimaryKey { .. });
+    if has_primary_key(table) && all.any(primary) {
+        let message = format!(
+            "Table '{}' already has a primary key defined on it.",
+            table.name
+        );
+        return Err(not_created(SqlError::with(1779, 16, 0, message)));
+    }
+    add_constraints(table, columns, constraints, home)
+}
+
+/// Adds constraints, those of the new columns first, and checks the definition. A constraint that is written at a column
+/// is the table's.
+fn add_constraints(
+    table: &mut TableDef,
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    home: Home<'_>,
+) -> SqlResult<()> {
+    let database = home.database;
     let inline = columns
         .iter()
         .flat_map(|c| c.constraints.iter().map(move |k| (k, Some(c))));
@@ -78,7 +114,8 @@ pub fn table_def_from_ast(
         .chain(constraints.iter().map(|k| (k, None)))
         .collect();
     // A PRIMARY KEY is clustered unless another key says that it is.
-    let taken = all.iter().any(|(k, _)| match &k.kind {
+    let mut taken = table.indexes.iter().any(|i| i.clustered);
+    taken |= all.iter().any(|(k, _)| match &k.kind {
         ConstraintKind::Unique { clustered, .. } => *clustered == Some(true),
         ConstraintKind::Index(index) => index.clustered,
         ConstraintKind::PrimaryKey { .. }
@@ -87,36 +124,12 @@ pub fn table_def_from_ast(
         | ConstraintKind::Default { .. } => false,
     });
     for (constraint, column) in all {
-        refuse_null_key(&table, constraint, columns, database)?;
+        refuse_null_key(table, constraint, columns, database)?;
         let column = column.map(|c| c.name.name.as_str());
-        add_one(&mut table, constraint, column, taken, home)?;
+        add_one(table, constraint, column, taken, home)?;
     }
-    column_def::check_names(&table, database)?;
-    validate(&table, database)?;
-    Ok(table)
-}
-
-/// Adds a constraint to an existing definition (ALTER TABLE ADD CONSTRAINT).
-///
-/// # Errors
-///
-/// As [`table_def_from_ast`].
-pub fn add_constraint(
-    table: &mut TableDef,
-    constraint: &TableConstraint,
-    column: Option<&str>,
-    home: Home<'_>,
-) -> SqlResult<()> {
-    let taken = table.indexes.iter().any(|i| i.clustered);
-    if matches!(constraint.kind, ConstraintKind::PrimaryKey { .. }) && has_primary_key(table) {
-        let message = format!(
-            "Table '{}' already has a primary key defined on it.",
-            table.name
-        );
-        return Err(not_created(SqlError::with(1779, 16, 0, message)));
-    }
-    add_one(table, constraint, column, taken, home)?;
-    validate(table, home.database)
+    column_def::check_names(table, database)?;
+    validate(table, database)
 }
 
 /// 8111: a column declared NULL cannot be part of the PRIMARY KEY; one that says nothing becomes NOT
@@ -147,7 +160,7 @@ fn refuse_null_key(
 /// # Errors
 ///
 /// 2705 for a name used twice, 2744 for a second identity column, and those of each column.
-pub fn columns_from_ast(
+fn columns_from_ast(
     table: &mut TableDef,
     columns: &[ColumnDef],
     database: &Database,
@@ -291,7 +304,10 @@ fn column_type(
              is not text.",
         ));
     }
-    let nullable = def.identity.is_none() && !sysname;
+    // "If nullability isn't specified, all columns participating in a PRIMARY KEY constraint have their
+    // nullability set to NOT NULL."
+    let key = |c: &TableConstraint| matches!(c.kind, ConstraintKind::PrimaryKey { .. });
+    let nullable = def.identity.is_none() && !sysname && !def.constraints.iter().any(key);
     Ok((ty, def.nullable.unwrap_or(nullable)))
 }
 

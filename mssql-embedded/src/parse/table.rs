@@ -132,6 +132,10 @@ impl Parser<'_> {
             } else {
                 columns.push(self.column_def()?);
             }
+            let inline = columns.iter().flat_map(|c| &c.constraints);
+            if inline.chain(&constraints).any(TableConstraint::is_index) {
+                return Err(self.unsupported("ALTER TABLE … ADD INDEX"));
+            }
             if !self.eat(Tok::Comma) {
                 break;
             }

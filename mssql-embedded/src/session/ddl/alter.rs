@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use crate::ast::{AlterTable, ColumnDef, Ident, TableConstraint};
 use crate::bind;
-use crate::catalog::TableDef;
+use crate::catalog::{Home, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
-use crate::storage::Row;
-use crate::value::Value;
+use crate::plan::Scalar;
+use crate::value::{DataType, Value};
 
 use super::put_table::put_table;
 use super::version::next;
 use super::{column, foreign, rebuild};
 
+/// Changes a table that is under its schema-modification lock.
 pub fn run(table: &Arc<TableDef>, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     match action {
         AlterTable::Add {
             columns,
@@ -63,12 +63,19 @@ fn add(
     constraints: &[TableConstraint],
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let mut def = next(table, env);
-    let database = env.database()?;
-    bind::columns_from_ast(&mut def, columns, database)?;
-    for constraint in constraints {
-        bind::add_constraint(&mut def, constraint, None, env.home()?)?;
-    }
+    let bound = |mut def: TableDef, home: Home<'_>| {
+        bind::add_to_table(&mut def, columns, constraints, home).map(|()| def)
+    };
+    let own = (table.schema.as_str(), table.name.as_str());
+    foreign::lock_parents(own, columns, constraints, env)?;
+    let def = next(table, env);
+    let def = match env.unlatched(|home| bound(def.clone(), home))? {
+        Some(def) => def?,
+        None => {
+            foreign::lock_parents(own, columns, constraints, env)?;
+            bound(def, env.home()?)?
+        }
+    };
     let def = put_table(def, Some(table), env)?;
     let filled: Vec<bool> = columns.iter().map(|c| c.with_values).collect();
     let rebuilt = rebuild_rows_filling(table, &def, &filled, env);
@@ -93,9 +100,19 @@ fn rebuild_rows_filling(
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
     let rules = env.row_rules(new)?;
+    let fillings = fillings(old, new, filled, env)?;
     rebuild::rows(new, &rules, env, |row, env| {
         refuse_null_column(old, new)?;
-        let mut values = widened(old, new, row, filled, env)?;
+        let mut values = row.to_vec();
+        for (position, filling) in (old.columns.len()..).zip(&fillings) {
+            values.push(match filling {
+                Some((expr, ty)) => {
+                    let value = crate::exec::eval(expr, env)?;
+                    crate::exec::convert(new, position, &value, ty)?
+                }
+                None => Value::Null,
+            });
+        }
         crate::exec::check_row(new, &mut values, &rules, env)?;
         Ok(values.into())
     })
@@ -123,31 +140,24 @@ fn refuse_null_column(old: &TableDef, new: &TableDef) -> SqlResult<()> {
     }
 }
 
-fn widened(
+/// What the new columns hold in the rows there are: an expression that each row computes for itself, or NULL. Without WITH
+/// VALUES a nullable column stays NULL in them even if it has a default.
+fn fillings(
     old: &TableDef,
     new: &TableDef,
-    row: &Row,
     filled: &[bool],
     env: &mut Env<'_, '_>,
-) -> SqlResult<Vec<Value>> {
-    let mut values: Vec<Value> = row.to_vec();
-    for position in old.columns.len()..new.columns.len() {
-        let column = &new.columns[position];
-        let with_values = filled.get(position - old.columns.len()) == Some(&true);
-        // Without WITH VALUES, a nullable column stays NULL in existing rows even if it has a default.
-        let value = match (&column.default, column.nullable && !with_values) {
-            (Some(_), false) => match env.default_of(new, position)? {
-                Some((expr, ty)) => {
-                    let value = crate::exec::eval(&expr, env)?;
-                    crate::exec::convert(new, position, &value, &ty)?
-                }
-                None => Value::Null,
-            },
-            _ => Value::Null,
-        };
-        values.push(value);
-    }
-    Ok(values)
+) -> SqlResult<Vec<Option<(Scalar, DataType)>>> {
+    let added = old.columns.len()..new.columns.len();
+    added
+        .map(|position| {
+            let with_values = filled.get(position - old.columns.len()) == Some(&true);
+            if new.columns[position].nullable && !with_values {
+                return Ok(None);
+            }
+            env.default_of(new, position)
+        })
+        .collect()
 }
 
 fn drop_constraint(

@@ -127,8 +127,6 @@ impl Env<'_, '_> {
     /// Runs `make` without the latch against the catalogue as it is now, because binding may take
     /// its time. `None` when anything was defined meanwhile: then what was looked up before counts
     /// no more, and all of it is to be done again without letting go of the latch.
-    ///
-    /// Not under a lock that others wait for: some have looked up what they wait to change.
     pub fn unlatched<T>(&mut self, make: impl FnOnce(Home<'_>) -> T) -> SqlResult<Option<T>> {
         let catalog = Arc::clone(&self.latch.catalog);
         let database = catalog.databases.get(&self.core.database);
@@ -160,12 +158,14 @@ impl Env<'_, '_> {
         Ok((found.id, found.name.clone(), places.object.to_owned()))
     }
 
-    /// Binds rules of tables, in which names mean the same to everybody.
+    /// Binds rules of tables, in which names mean the same to everybody. The latch is released, because that may take
+    /// its time: the tables that the rules are about are under schema-modification locks of this session.
     pub fn bind_rules<T>(
         &mut self,
         bind: impl FnOnce(&BindContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let catalog = Arc::clone(&self.latch.catalog);
+        self.latch.release();
         let database = catalog.databases.get(&self.core.database);
         let asked = RefCell::new(&mut *self.interrupted);
         bind(&BindContext {

@@ -2,13 +2,35 @@
 
 use std::sync::Arc;
 
-use crate::bind::{Touched, bind_foreign};
+use crate::access::lock_object;
+use crate::ast::{ColumnDef, TableConstraint};
+use crate::bind::{self, Touched, bind_foreign};
 use crate::catalog::{Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
+use crate::lock::Mode;
 
 use super::rebuild;
 use super::version::next;
+
+/// Takes the schema-modification locks of the tables that the foreign keys of a definition refer to, other than the table
+/// `own` (schema and name). Before they are bound: what they are bound against must stay. Whether there were any.
+pub fn lock_parents(
+    own: (&str, &str),
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    env: &mut Env<'_, '_>,
+) -> SqlResult<bool> {
+    let mut locked: Vec<ObjectId> = Vec::new();
+    loop {
+        let parents = bind::referenced_tables(own, columns, constraints, env.home()?);
+        let Some(parent) = parents.into_iter().find(|id| !locked.contains(id)) else {
+            return Ok(!locked.is_empty());
+        };
+        lock_object(&mut env.access()?, parent, Mode::SCH_M, true)?;
+        locked.push(parent);
+    }
+}
 
 /// Notes in the referenced tables that a table refers to them, or no longer does. Statements on them are
 /// bound anew by it.
@@ -40,6 +62,7 @@ fn edit(
     env: &mut Env<'_, '_>,
     change: impl FnOnce(&mut Vec<ObjectId>),
 ) -> SqlResult<()> {
+    lock_object(&mut env.access()?, parent, Mode::SCH_M, true)?;
     let Some(Object::Table(found)) = env.database()?.objects.get(&parent) else {
         return Ok(());
     };

@@ -1,33 +1,26 @@
 //! CREATE and DROP INDEX.
 
-use std::sync::Arc;
-
 use crate::ast::{CreateIndex, ObjectName};
 use crate::bind;
 use crate::catalog::permission::Definition;
-use crate::catalog::{Object, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
 use super::alter::rebuild_rows;
+use super::lock_found::lock_table;
 use super::put_table::put_table;
 use super::rebuild;
 use super::table::shown;
 use super::version::next;
 
-fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
-    match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
-        Some(Object::Table(t)) => Ok(Arc::clone(t)),
-        _ => Err(super::not_found(1088, 12, name)),
-    }
-}
-
 pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let name = create.table.as_ref();
     let name = name.ok_or_else(|| SqlError::internal("CREATE INDEX without a table"))?;
-    let table = find(name, env)?;
-    let what = Definition::Alter(table.schema_id);
-    super::require_ddl_or(what, env, || super::not_found(1088, 12, name))?;
+    let missing = || super::not_found(1088, 12, name);
+    let table = lock_table(name, env, |schema, env| {
+        super::require_ddl_or(Definition::Alter(schema), env, missing)
+    })?;
+    let table = table.ok_or_else(missing)?;
     if create.filter.is_some() && !env.core.settings.quoted_identifier {
         return Err(SqlError::with(
             1934,
@@ -36,7 +29,6 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
             "CREATE INDEX failed because the following SET options have incorrect settings: 'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.",
         ));
     }
-    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     let mut def = next(&table, env);
     let position = bind::index_from_ast(&mut def, create, env.database()?)?;
     let clustered = def.indexes[position].clustered;
@@ -56,12 +48,12 @@ pub fn drop(
 ) -> SqlResult<()> {
     let shown = format!("{}.{index}", shown(table));
     let missing = || super::not_dropped(11, 7, "index", &shown);
-    let table = match find(table, env) {
-        Ok(table) => table,
-        Err(_) if if_exists => return Ok(()),
-        Err(_) => return Err(missing()),
+    let table = lock_table(table, env, |schema, env| {
+        super::require_ddl_or(Definition::Alter(schema), env, missing)
+    })?;
+    let Some(table) = table else {
+        return if if_exists { Ok(()) } else { Err(missing()) };
     };
-    super::require_ddl_or(Definition::Alter(table.schema_id), env, missing)?;
     let database = env.database()?;
     let folded = database.fold(index);
     let found = table
@@ -82,7 +74,6 @@ pub fn drop(
             ),
         ));
     }
-    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     let mut def = next(&table, env);
     let removed = def.indexes.remove(position);
     let def = put_table(def, Some(&table), env)?;

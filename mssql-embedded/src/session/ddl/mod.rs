@@ -10,6 +10,7 @@ mod database;
 mod foreign;
 mod index;
 mod into;
+mod lock_found;
 mod permission;
 mod principal;
 mod procedure;

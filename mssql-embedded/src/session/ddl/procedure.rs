@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use crate::access::lock_object;
 use crate::ast::{CreateProcedure, CreateView, Ident, ObjectName, SelectStmt};
 use crate::bind::{BindContext, check_view};
 use crate::catalog::permission::Definition;
@@ -10,9 +11,11 @@ use crate::catalog::{Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::lock::Mode;
 use crate::plan::{Module, Origin, VariableMap};
 use crate::session::{bind_parameter, collect_variables};
 
+use super::lock_found::lock_found;
 use super::table::shown;
 
 /// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
@@ -63,6 +66,9 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
     );
     let module = Arc::new(module);
     check_body(&module, env)?;
+    if let Some(p) = &previous {
+        lock_object(&mut env.access()?, p.id, Mode::SCH_M, true)?;
+    }
     // Others have had the latch meanwhile.
     let version = |object: Option<Object>| object.and_then(|o| o.as_procedure().map(|p| p.version));
     if version(self::existing(schema_id, &name, env)?) != previous.as_ref().map(|p| p.version) {
@@ -137,6 +143,9 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
     super::require_ddl(Definition::CreateView(schema_id), env)?;
     let line = name.parts.last().map_or(0, |part| part.pos.line);
     check_query(&schema, &view, (columns, query), env).map_err(|e| e.at(line))?;
+    if let Some(v) = &previous {
+        lock_object(&mut env.access()?, v.id, Mode::SCH_M, true)?;
+    }
     // Others have had the latch meanwhile.
     let version = |object: Option<Object>| object.and_then(|o| o.as_view().map(|v| v.version));
     if version(self::existing(schema_id, &view, env)?) != previous.as_ref().map(|v| v.version) {
@@ -205,21 +214,22 @@ fn drop_module(
     if_exists: bool,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    if let Some(other) = found.filter(|object| !is_one(object)) {
-        super::refuse_other_kind(other, &word.to_uppercase(), &shown(name))?;
-    }
-    let found = found.filter(|object| is_one(object));
-    let Some((id, schema)) = found.map(|o| (o.id(), o.schema_id())) else {
+    let found = lock_found(name, env, is_one, |schema, env| {
+        super::require_ddl_or(Definition::Drop(schema), env, || {
+            super::not_dropped(14, 20, word, &shown(name))
+        })
+    })?;
+    let Some(found) = found else {
+        let other = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
+        if let Some(other) = other {
+            super::refuse_other_kind(other, &word.to_uppercase(), &shown(name))?;
+        }
         if if_exists {
             return Ok(());
         }
         return Err(super::not_dropped(11, 5, word, &shown(name)));
     };
-    super::require_ddl_or(Definition::Drop(schema), env, || {
-        super::not_dropped(14, 20, word, &shown(name))
-    })?;
-    env.remove_object(id)?;
-    env.core.engine.forget_module(id);
+    env.remove_object(found.id())?;
+    env.core.engine.forget_module(found.id());
     Ok(())
 }

@@ -64,8 +64,9 @@ pub fn put_table(
     }
     let (schema_id, table) = (def.schema_id, def.id);
     let def = Arc::new(def);
-    env.put_object(Object::Table(Arc::clone(&def)))?;
+    // First, because it may wait: whoever holds Sch-M on a table finds all that refer to it.
     foreign::link(&def, previous, env)?;
+    env.put_object(Object::Table(Arc::clone(&def)))?;
     for (id, name, kind) in added {
         env.put_object(Object::Constraint {
             id,

@@ -9,6 +9,7 @@ use crate::catalog::{Home, Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
+use super::lock_found::lock_table;
 use super::put_table::put_table;
 use super::temporary::{self, names_temporary};
 use super::{alter, foreign};
@@ -21,10 +22,18 @@ pub fn create(
 ) -> SqlResult<()> {
     let bound =
         |at: &TableName, home: Home<'_>| bind::table_def_from_ast(at, columns, constraints, home);
-    let at = target(name, env)?;
+    let ready = |env: &mut Env<'_, '_>| {
+        let at = target(name, env)?;
+        if foreign::lock_parents((&at.schema, &at.name), columns, constraints, env)? {
+            // Others have had the latch meanwhile.
+            return target(name, env);
+        }
+        Ok(at)
+    };
+    let at = ready(env)?;
     let def = match env.unlatched(|home| bound(&at, home))? {
         Some(def) => def?,
-        None => bound(&target(name, env)?, env.home()?)?,
+        None => bound(&ready(env)?, env.home()?)?,
     };
     add(def, env)?;
     Ok(())
@@ -65,17 +74,13 @@ pub fn add(mut def: TableDef, env: &mut Env<'_, '_>) -> SqlResult<Arc<TableDef>>
 }
 
 pub fn alter(name: &ObjectName, action: &AlterTable, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let table = find(name, env)?;
-    let what = Definition::Alter(table.schema_id);
-    super::require_ddl_or(what, env, || super::not_found(1088, 13, name))?;
+    let table = lock_table(name, env, |schema, env| {
+        super::require_ddl_or(Definition::Alter(schema), env, || {
+            super::not_found(1088, 13, name)
+        })
+    })?;
+    let table = table.ok_or_else(|| super::not_found(4902, 1, name))?;
     alter::run(&table, action, env)
-}
-
-/// The table of this name; 4902 when there is none.
-fn find(name: &ObjectName, env: &Env<'_, '_>) -> SqlResult<Arc<TableDef>> {
-    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let table = found.and_then(Object::as_table).cloned();
-    table.ok_or_else(|| super::not_found(4902, 1, name))
 }
 
 /// A name as it was written.
@@ -85,8 +90,13 @@ pub fn shown(name: &ObjectName) -> String {
 }
 
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let Some(table) = found.and_then(Object::as_table) else {
+    let table = lock_table(name, env, |schema, env| {
+        super::require_ddl_or(Definition::Drop(schema), env, || {
+            super::not_dropped(14, 20, "table", &shown(name))
+        })
+    })?;
+    let Some(table) = table else {
+        let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
         if let Some(other) = found {
             super::refuse_other_kind(other, "TABLE", &shown(name))?;
         }
@@ -95,11 +105,6 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         }
         return Err(super::not_dropped(11, 5, "table", &shown(name)));
     };
-    let table = Arc::clone(table);
-    let what = Definition::Drop(table.schema_id);
-    super::require_ddl_or(what, env, || {
-        super::not_dropped(14, 20, "table", &shown(name))
-    })?;
     foreign::refuse_drop(&table)?;
     remove(&table, env)
 }
@@ -132,13 +137,12 @@ fn constraint_ids(table: &TableDef) -> Vec<i32> {
 }
 
 pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let found = crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)?;
-    let Some(table) = found.and_then(Object::as_table) else {
-        return Err(super::not_found(4701, 1, name));
-    };
-    let table = Arc::clone(table);
-    let what = Definition::Alter(table.schema_id);
-    super::require_ddl_or(what, env, || super::not_found(1088, 7, name))?;
+    let table = lock_table(name, env, |schema, env| {
+        super::require_ddl_or(Definition::Alter(schema), env, || {
+            super::not_found(1088, 7, name)
+        })
+    })?;
+    let table = table.ok_or_else(|| super::not_found(4701, 1, name))?;
     if foreign::is_referenced(&table) {
         return Err(SqlError::new(
             4712,
@@ -148,7 +152,6 @@ pub fn truncate(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
             ),
         ));
     }
-    crate::access::lock_object(&mut env.access()?, table.id, crate::lock::Mode::SCH_M, true)?;
     let access = env.access()?;
     access.latch.store.truncate(access.txn, &table);
     Ok(())
