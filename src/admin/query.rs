@@ -134,7 +134,7 @@ async fn counted(
         .execute(&Call::client(procedure, Retry::once()))
         .await
     {
-        Err(CallError::Timeout { .. } | CallError::Connection { .. }) => {
+        Err(error) if error.is_retryable() && !error.is_undone() => {
             let call = Call::client(procedure, Retry::patient());
             database.execute(&call.int("@max_age_ms", 0)).await
         }

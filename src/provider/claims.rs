@@ -5,18 +5,19 @@
 //! request is on its way then, and the server commits the claim; without its answer nobody could
 //! give it back, and the item would be stuck for the length of its lease.
 
+mod claim;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use super::floors::Floors;
-use super::in_vain::{InVain, Noted};
+use super::in_vain::InVain;
 use super::leases::{Leases, Queue};
 use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
@@ -31,6 +32,8 @@ use crate::server_errors::says_lease_lost;
 use crate::time::after;
 use crate::wakeup::Wakeups;
 
+pub(super) use claim::{Claim, Claimed};
+
 /// The call that stores a turn.
 pub(super) const ACK_TURN: &str = "ack_orchestration_item";
 /// What is left of a lease that is not known here is taken for this much.
@@ -39,8 +42,6 @@ const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
 const UNEXPECTED: Duration = Duration::from_secs(120);
 /// How long a turn rests that could not be stored for such an error, before it is tried again.
 const UNSTORED: Duration = Duration::from_secs(5);
-/// How long a fetch waits until what it cannot hand out is given back.
-const RETURNING: Duration = Duration::from_secs(3);
 /// How long a provider that is closed waits for its claims and leases to be given back.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -63,81 +64,6 @@ pub(super) enum Polled<T> {
     Found(T),
     /// Nothing is ready; something known becomes ready at this time.
     Empty(Option<Instant>),
-}
-
-/// The answer to a fetch that found something.
-pub(super) struct Claimed {
-    pub(super) header: Record,
-    pub(super) rest: ResultSets,
-    pub(super) claim: Claim,
-    /// How long it is leased.
-    pub(super) lease: Duration,
-    asked_at: Instant,
-}
-
-impl Claimed {
-    /// How often somebody had the item, this time included.
-    pub(super) fn attempts(&self) -> Result<u32, CallError> {
-        let claims = u32::try_from(self.header.int("attempt_count")?).unwrap_or(u32::MAX);
-        let Claim { queue, token, .. } = &self.claim;
-        let in_vain = self
-            .claim
-            .claims
-            .in_vain
-            .among(*queue, token, self.asked_at);
-        Ok(claims.saturating_sub(in_vain).max(1))
-    }
-}
-
-/// A lease that nobody has taken over yet. Dropping it gives it back.
-pub(super) struct Claim {
-    claims: Arc<Claims>,
-    queue: Queue,
-    token: String,
-    /// None once the claim is taken.
-    ticket: Option<Ticket>,
-    runtime: Handle,
-}
-
-impl Claim {
-    pub(super) fn token(&self) -> &str {
-        &self.token
-    }
-
-    /// The caller has the item, and settles the lease from here on.
-    pub(super) fn take(mut self) -> String {
-        self.ticket = None;
-        std::mem::take(&mut self.token)
-    }
-
-    /// Gives the item back because of this error, and the error to the caller when that is done: a caller who fetches again at once
-    /// would otherwise be first at an item whose lease is over, and the attempt would count. What takes long goes on without
-    /// the caller.
-    pub(super) async fn give_back(mut self, error: CallError) -> CallError {
-        if let Some(task) = self.hand_back() {
-            let _ = tokio::time::timeout(RETURNING, task).await;
-        }
-        error
-    }
-
-    fn hand_back(&mut self) -> Option<JoinHandle<()>> {
-        let ticket = self.ticket.take()?;
-        let (claims, queue) = (self.claims.clone(), self.queue);
-        let token = std::mem::take(&mut self.token);
-        let left = claims.leases.left(&token).unwrap_or_default();
-        let noted = claims.in_vain.note(queue, &token, left);
-        let task = async move {
-            claims.give_back_in_vain(queue, &token, left, &noted).await;
-            ticket.given_back();
-        };
-        Some(self.claims.tasks.spawn_on(task, &self.runtime))
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        drop(self.hand_back());
-    }
 }
 
 impl Claims {
@@ -237,25 +163,6 @@ impl Claims {
         }))
     }
 
-    /// Gives back what nobody had. Where its lease is over somebody may have taken it over; then its attempt is taken off.
-    async fn give_back_in_vain(&self, queue: Queue, token: &str, left: Duration, noted: &Noted) {
-        // A lease that is over holds nobody up. Given back twice, the item would look as if it had been taken over.
-        let retry = match left.is_zero() {
-            true => Retry::when_undone(),
-            false => self.settlement(token),
-        };
-        let Err(error) = self.give_back(queue, token, retry).await else {
-            self.in_vain.undone(noted);
-            return;
-        };
-        let is_taken_over = left.is_zero() && error.number().is_some_and(says_lease_lost);
-        // A provider that is being closed gives everything back, and this may have been among it. In doubt the attempt stays
-        // where it is, and is not counted here.
-        if is_taken_over && !self.tasks.is_closed() && self.uncount(queue, token).await {
-            self.in_vain.uncounted(noted);
-        }
-    }
-
     /// Gives an item back as if it had not been fetched.
     async fn give_back(&self, queue: Queue, token: &str, retry: Retry) -> Result<(), CallError> {
         let procedure = match queue {
@@ -278,22 +185,6 @@ impl Claims {
             self.wakeups.turn_abandoned(token, None);
         }
         answer.map(drop)
-    }
-
-    /// Takes off the attempt of a claim that nobody had and somebody has taken over. Whether that is done. Not twice, and no lease
-    /// depends on it.
-    async fn uncount(&self, queue: Queue, token: &str) -> bool {
-        let procedure = match queue {
-            Queue::Orchestrations => "uncount_orchestration_item",
-            Queue::Work => "uncount_work_item",
-        };
-        let retry = Retry::when_undone().for_up_to(CLOSING);
-        let call = Call::dispatch(procedure, retry).text("@lock_token", token);
-        let uncounted = self.database.execute(&call).await;
-        if let Err(error) = &uncounted {
-            tracing::debug!(procedure, %error, "an attempt that nobody made may count");
-        }
-        uncounted.is_ok()
     }
 
     /// Ends the leases of sessions whose workers will not come back for them.

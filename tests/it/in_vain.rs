@@ -10,6 +10,7 @@ use mssql_embedded::Trigger;
 use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{activity, start};
 use crate::support::proxied::setup_at;
+use crate::support::proxy::Fault;
 use crate::support::wait;
 
 /// Over when a fetch is told that no answer came.
@@ -34,6 +35,13 @@ impl Of {
         match self {
             Self::Turn => "uncount_orchestration_item",
             Self::Activity => "uncount_work_item",
+        }
+    }
+
+    const fn abandoned_by(self) -> &'static str {
+        match self {
+            Self::Turn => "abandon_orchestration_item",
+            Self::Activity => "abandon_work_item",
         }
     }
 
@@ -135,4 +143,35 @@ async fn claim_in_vain(of: Of) {
     let fetched = of.take(provider, LONG).await.unwrap();
     let (_, attempts) = fetched.expect("the item is there again");
     assert_eq!(attempts, 2, "somebody had it before");
+}
+
+/// What is given back twice looks as if somebody had taken it over. An attempt that somebody made must not be taken off then.
+#[tokio::test]
+async fn claim_that_was_given_back_without_an_answer_takes_no_other_attempt_off() {
+    for of in [Of::Turn, Of::Activity] {
+        let server = own_server();
+        let setup = setup_at(TestSchema::at(server.connection_string())).await;
+        let provider = &setup.provider;
+        of.enqueue(provider).await;
+        let (token, _) = of.take(provider, LONG).await.unwrap().expect("the item");
+        of.abandon(provider, &token).await;
+        let answer = Trigger::response().of(of.fetch());
+        let answer = server.controls().pause(answer);
+        let fetched = of.take(provider, SHORT).await;
+        assert!(fetched.unwrap_err().is_retryable(), "no answer in time");
+        setup.proxy.spoil(of.abandoned_by(), Fault::CutAfter);
+        answer.release();
+        wait::until("it is given back", || async {
+            setup.proxy.calls(of.abandoned_by()) == 2
+        })
+        .await;
+        // As long as a wrong call would need.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(setup.proxy.calls(of.uncount()), 0, "{of:?}");
+        let stored = format!(
+            "SELECT MAX(attempt_count) AS n FROM [$(schema)].{};",
+            of.table()
+        );
+        assert_eq!(setup.schema.number(&stored).await, 1, "{of:?}");
+    }
 }
