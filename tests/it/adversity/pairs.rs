@@ -178,13 +178,6 @@ fn pairs() -> Vec<Pair> {
             token("aa")
         ))
     };
-    let uncount = || {
-        call(format!(
-            "uncount_orchestration_item @lock_token = N'{}:i'",
-            token("aa")
-        ))
-    };
-    let uncount_work = || call("uncount_work_item @lock_token = N'$(work)'".to_owned());
     let busy_turn = || {
         let more = format!(
             ", @worker_items = N'[{},{}]', @orchestrator_items = N'[{{\"ord\":0,\"instance_id\":\"child\",\"kind\":\"StartOrchestration\",\"payload\":\"m9\"}}]', @kv_changes = N'[{{\"key\":\"k\",\"value\":\"v\",\"value_bytes\":1}}]'",
@@ -255,11 +248,6 @@ fn pairs() -> Vec<Pair> {
         pair("renew/takeover", turn(), renew(), late(fetch("bb"))),
         pair("ack/abandon", turn(), busy_turn(), abandon()),
         pair("abandon/takeover", turn(), abandon(), late(fetch("bb"))),
-        pair("uncount/takeover", turn(), uncount(), late(fetch("bb"))),
-        pair("uncount/ack", turn(), uncount(), busy_turn()),
-        pair("uncount/enqueue", turn(), uncount(), call(post("i", "m2"))),
-        pair("work uncount/takeover", leased(Some("s")), uncount_work(), late(fetch_work("bb", "w2"))),
-        pair("work uncount/worker ack", leased(None), uncount_work(), work_ack()),
         pair("cancel/worker ack",
             [leased(None), turn()].concat(),
             call(ack("aa", "i", ", @cancelled_activities = N'[{\"instance_id\":\"i\",\"execution_id\":1,\"activity_id\":1}]'")),
