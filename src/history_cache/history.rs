@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use duroxide::Event;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// What an event needs besides the text of its payload; a list that grows has room for half as many again.
@@ -28,7 +29,7 @@ impl Extent {
     }
 
     /// True when this is the same history and goes at least as far. Both states were true at some
-    /// time, and the longer one was true later.
+    /// time, and the longer one was true later, unless the database lost commits (see [`History::is_refuted_by`]).
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.is_same_history(other) && (self == other || self.last_event_id > other.last_event_id)
     }
@@ -41,17 +42,25 @@ pub(crate) struct History {
     /// A longer history shares the parts of a shorter one that somebody still holds.
     parts: Vec<Arc<Vec<Event>>>,
     bytes: usize,
+    /// The database had all of it then.
+    seen_at: Instant,
 }
 
 impl History {
-    /// `payload_bytes` is the length of all events as they are stored.
+    /// As an answer said that was just read. `payload_bytes` is the length of all events as they are stored.
     pub(crate) fn new(extent: Extent, events: Vec<Event>, payload_bytes: usize) -> Self {
         let bytes = payload_bytes + events.len() * EVENT_OVERHEAD;
         Self {
             extent,
             parts: vec![Arc::new(events)],
             bytes,
+            seen_at: Instant::now(),
         }
+    }
+
+    /// Whether a database that answers a question of that moment with less than this has lost commits.
+    pub(crate) fn is_refuted_by(&self, extent: &Extent, asked_at: Instant) -> bool {
+        self.extent.covers(extent) && self.extent != *extent && self.seen_at < asked_at
     }
 
     pub(crate) fn extent(&self) -> &Extent {
@@ -90,6 +99,7 @@ impl History {
         self.extent.last_event_id = newer.extent.last_event_id;
         self.extent.last_turn = newer.extent.last_turn;
         self.bytes += newer.bytes;
+        self.seen_at = newer.seen_at;
         for part in newer.parts {
             match self.parts.last_mut().and_then(Arc::get_mut) {
                 Some(last) => last.append(&mut Arc::unwrap_or_clone(part)),

@@ -18,6 +18,7 @@ pub(crate) use sent::{Sent, Whole};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use ended::EndedStatuses;
@@ -66,6 +67,18 @@ impl HistoryCache {
             .is_none_or(|known| !known.extent().covers(history.extent()))
         {
             histories.put(instance, history);
+        }
+    }
+
+    /// To a question of that moment the database says that the history goes so far. What is remembered and goes
+    /// further, and was there before, was lost with the commits that wrote it.
+    pub(crate) fn found(&self, instance: &str, extent: &Extent, asked_at: Instant) {
+        let mut histories = self.lock();
+        if histories
+            .get(instance)
+            .is_some_and(|known| known.is_refuted_by(extent, asked_at))
+        {
+            histories.take(instance);
         }
     }
 

@@ -156,7 +156,6 @@ impl Claims {
         }
         Ok(Polled::Found(Claimed {
             header,
-            asked_at: rest.asked_at(),
             rest,
             claim,
             lease,
@@ -181,8 +180,9 @@ impl Claims {
         }
         self.leases.end(token);
         self.floors.returned(queue);
-        if queue == Queue::Orchestrations {
-            self.wakeups.turn_abandoned(token, None);
+        match queue {
+            Queue::Orchestrations => self.wakeups.turn_abandoned(token, None),
+            Queue::Work => self.wakeups.work_returned(None),
         }
         answer.map(drop)
     }

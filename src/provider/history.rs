@@ -106,7 +106,9 @@ async fn ask<'a>(
         if let Some(whole) = sent.complete(known.as_ref(), claimed)? {
             metrics::history(known.is_some());
             if let Whole::Proven(history) = &whole {
-                provider.histories.remember(instance, history.clone());
+                let histories = &provider.histories;
+                histories.found(instance, history.extent(), sets.asked_at());
+                histories.remember(instance, history.clone());
             }
             return Ok(whole);
         }

@@ -80,22 +80,23 @@ async fn poll(
         Polled::Found(claimed) => claimed,
         Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
     };
-    let attempts = claimed.attempts()?;
     let Claimed {
         header,
         mut rest,
         claim,
         lease,
-        ..
     } = claimed;
+    let asked_at = rest.asked_at();
     let instance = header.text("instance_id")?.to_owned();
-    provider.wakeups.turn_began(claim.token(), &instance, lease);
+    let wakeups = &provider.wakeups;
+    wakeups.turn_began(claim.token(), &instance, asked_at, lease);
     let read = decode_item(provider, instance, &header, &mut rest);
     let renew = || renew(provider, claim.token(), lock_timeout);
     let item = match kept(&claims.leases, claim.token(), lock_timeout, read, renew).await {
         Ok(item) => item,
         Err(error) => return Err(claim.give_back(error).await),
     };
+    let attempts = claim.attempts(&header, asked_at)?;
     Ok(Polled::Found((item, claim.take(), attempts)))
 }
 
@@ -120,6 +121,9 @@ async fn decode_item(
         }
     }
     let sent = Sent::take(sets, provider.histories.remembers())?;
+    if let Some(extent) = sent.extent() {
+        provider.histories.found(&instance, extent, sets.asked_at());
+    }
     let mut history = match whole_history(provider, &instance, execution_id, &sent).await {
         Ok(history) => history,
         Err(error @ CallError::Data(_)) => {

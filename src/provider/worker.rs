@@ -117,13 +117,13 @@ impl<'a> Query<'a> {
             Polled::Found(claimed) => claimed,
             Polled::Empty(next_ready) => return Ok(Polled::Empty(next_ready)),
         };
-        let attempts = claimed.attempts()?;
         let Claimed {
             header,
             mut rest,
             claim,
             ..
         } = claimed;
+        let asked_at = rest.asked_at();
         let read = async {
             codec::decode_work_item(header.text("payload")?)
                 .or_else(|error| unreadable(&header, &error))
@@ -145,6 +145,7 @@ impl<'a> Query<'a> {
                 provider.wakeups.session_owned(session);
             }
         }
+        let attempts = claim.attempts(&header, asked_at)?;
         Ok(Polled::Found((item, claim.take(), attempts)))
     }
 }
@@ -161,6 +162,9 @@ fn expect_read(
         return Ok(());
     }
     let sent = Sent::take(sets, true)?;
+    if let Some(extent) = sent.extent() {
+        histories.found(instance, extent, sets.asked_at());
+    }
     // An event that cannot be read is an error of the read that follows.
     if let Ok(Some(Whole::Proven(history))) = sent.complete(histories.get(instance).as_ref(), None)
     {
@@ -267,5 +271,7 @@ pub(super) async fn abandon(
     if let Some(delay) = delay {
         call = call.millis("@delay_ms", delay);
     }
-    provider.claims.abandon(Queue::Work, token, call).await
+    provider.claims.abandon(Queue::Work, token, call).await?;
+    provider.wakeups.work_returned(delay);
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -11,54 +12,83 @@ struct Turn {
     has_news: bool,
 }
 
+/// How long the answer to a fetch may be on its way for messages from before it to be remembered.
+const ON_ITS_WAY: Duration = Duration::from_secs(2);
+/// So many instances at most have messages that nobody was found in a turn for; of more than these, the
+/// interval tells.
+const MOST: usize = 1024;
+
 /// Running turns by lock token. A message for an instance in its turn cannot be fetched yet, so
 /// it wakes nobody until the turn ends.
+///
+/// A turn is known here when the answer to its fetch has been read, and runs since the claim was committed. A message that
+/// comes in between wakes a fetch that finds the instance held, so that it must be remembered for the turn.
 #[derive(Default)]
-pub(crate) struct Held {
-    turns: Mutex<HashMap<String, Turn>>,
+pub(crate) struct Held(Mutex<Instances>);
+
+#[derive(Default)]
+struct Instances {
+    turns: HashMap<String, Turn>,
+    /// When the last message came for instances that were in no turn, as far as was known.
+    unheld: HashMap<String, Instant>,
 }
 
 impl Held {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Turn>> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Instances> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn insert(&self, token: &str, instance: &str, lease_ends: Instant) {
-        let mut turns = self.lock();
+    /// A turn began by a fetch of the moment `asked_at`.
+    pub(crate) fn insert(
+        &self,
+        token: &str,
+        instance: &str,
+        asked_at: Instant,
+        lease_ends: Instant,
+    ) {
+        let mut held = self.lock();
         let now = Instant::now();
         // Turns that were neither acknowledged nor abandoned end with their lease.
-        turns.retain(|_, turn| turn.lease_ends > now);
+        held.turns.retain(|_, turn| turn.lease_ends > now);
+        let told_at = held.unheld.remove(instance);
         let turn = Turn {
             instance: instance.to_owned(),
             lease_ends,
-            has_news: false,
+            has_news: told_at.is_some_and(|at| at >= asked_at),
         };
-        turns.insert(token.to_owned(), turn);
+        held.turns.insert(token.to_owned(), turn);
     }
 
     pub(crate) fn extend(&self, token: &str, lease_ends: Instant) {
-        if let Some(turn) = self.lock().get_mut(token) {
+        if let Some(turn) = self.lock().turns.get_mut(token) {
             turn.lease_ends = turn.lease_ends.max(lease_ends);
         }
     }
 
     /// Ends a turn. True when a message arrived for its instance meanwhile.
     pub(crate) fn remove(&self, token: &str) -> bool {
-        self.lock().remove(token).is_some_and(|turn| turn.has_news)
+        let turn = self.lock().turns.remove(token);
+        turn.is_some_and(|turn| turn.has_news)
     }
 
-    /// Notes a message for `instance`. False when no turn of it is running here.
+    /// Notes a message for `instance`. False when no turn of it is known to run here.
     pub(crate) fn mark(&self, instance: &str, now: Instant) -> bool {
-        let mut turns = self.lock();
-        let turn = turns
+        let mut held = self.lock();
+        let turn = held
+            .turns
             .values_mut()
             .find(|t| t.instance == instance && t.lease_ends > now);
-        match turn {
-            Some(turn) => {
-                turn.has_news = true;
-                true
-            }
-            None => false,
+        if let Some(turn) = turn {
+            turn.has_news = true;
+            return true;
         }
+        let unheld = &mut held.unheld;
+        if unheld.len() >= MOST {
+            unheld.retain(|_, at| now.saturating_duration_since(*at) < ON_ITS_WAY);
+        }
+        if unheld.len() < MOST {
+            unheld.insert(instance.to_owned(), now);
+        }
+        false
     }
 }

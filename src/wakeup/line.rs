@@ -188,6 +188,20 @@ impl<I: Interest> Line<I> {
         }
     }
 
+    /// Has one fetch of every group ask: there is work, and nobody here knows who can take it.
+    pub(crate) fn signal_any(&self) {
+        for group in &mut self.lock().groups {
+            group.give(Reason::new(Cause::Unknown));
+        }
+    }
+
+    /// As [`Line::signal_any`], at this time.
+    pub(crate) fn signal_any_at(&self, at: Instant) {
+        for group in &mut self.lock().groups {
+            group.retime(|rhythm| rhythm.hint(at));
+        }
+    }
+
     /// Whether some fetch waits here, or was woken and has not gone on yet.
     pub(crate) fn is_awaited(&self) -> bool {
         self.lock().groups.iter().any(|group| group.waiting > 0)

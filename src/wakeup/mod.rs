@@ -162,9 +162,15 @@ impl Wakeups {
         }
     }
 
-    /// A turn of `instance` began here; its messages are not fetchable until it ends.
-    pub(crate) fn turn_began(&self, token: &str, instance: &str, lease: Duration) {
-        self.held.insert(token, instance, after(lease));
+    /// A turn of `instance` began here by a fetch of that moment; its messages are not fetchable until it ends.
+    pub(crate) fn turn_began(
+        &self,
+        token: &str,
+        instance: &str,
+        asked_at: Instant,
+        lease: Duration,
+    ) {
+        self.held.insert(token, instance, asked_at, after(lease));
     }
 
     /// The turn's lease was extended.
@@ -228,6 +234,19 @@ impl Wakeups {
             self.work_ready(work);
         } else if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
             self.workers.signal_at(at, &work);
+        }
+    }
+
+    /// An activity is back in its queue, to be had after `delay`. Nobody here knows any more what it asks of
+    /// a worker, so one of each kind looks.
+    pub(crate) fn work_returned(&self, delay: Option<Duration>) {
+        match delay.unwrap_or_default() {
+            Duration::ZERO => self.workers.signal_any(),
+            delay => {
+                if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
+                    self.workers.signal_any_at(at);
+                }
+            }
         }
     }
 
@@ -384,16 +403,51 @@ mod tests {
         let mut place = wakeups
             .orchestrations
             .join(OrchestrationInterest { versions: None }, slow());
-        wakeups.turn_began("token", "order-1", Duration::from_secs(5));
+        wakeups.turn_began("token", "order-1", Instant::now(), Duration::from_secs(5));
         wakeups.orchestration_ready("order-1");
         assert!(!is_woken(&mut place).await);
         wakeups.orchestration_ready("order-2");
         assert!(is_woken(&mut place).await);
         wakeups.turn_ended("token");
         assert!(is_woken(&mut place).await);
-        wakeups.turn_began("token", "order-1", Duration::from_secs(5));
+        wakeups.turn_began("token", "order-1", Instant::now(), Duration::from_secs(5));
         wakeups.turn_ended("token");
         assert!(!is_woken(&mut place).await);
+    }
+
+    /// The claim was committed before the message came, and its answer is read afterwards.
+    #[tokio::test(start_paused = true)]
+    async fn message_between_a_claim_and_its_answer_waits_for_the_end_of_the_turn() {
+        let wakeups = Wakeups::new();
+        let lease = Duration::from_secs(5);
+        let interest = || OrchestrationInterest { versions: None };
+        let mut place = wakeups.orchestrations.join(interest(), slow());
+        let asked_at = Instant::now();
+        wakeups.orchestration_ready("order-1");
+        assert!(is_woken(&mut place).await, "in no turn, for all one knows");
+        place.found_nothing(None);
+        wakeups.turn_began("token", "order-1", asked_at, lease);
+        wakeups.turn_ended("token");
+        assert!(is_woken(&mut place).await);
+        place.found_nothing(None);
+        // The next one has it.
+        tokio::time::advance(Duration::from_millis(1)).await;
+        wakeups.turn_began("another", "order-1", Instant::now(), lease);
+        wakeups.turn_ended("another");
+        assert!(!is_woken(&mut place).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn activity_that_is_given_back_wakes_a_worker_of_each_kind() {
+        let wakeups = Wakeups::new();
+        let join = |tags| wakeups.workers.join(wakeups.worker(&tags, None), slow());
+        let (mut gpu, mut plain) = (join(TagFilter::tags(["gpu"])), join(TagFilter::DefaultOnly));
+        wakeups.work_returned(None);
+        assert!(is_woken(&mut gpu).await && is_woken(&mut plain).await);
+        wakeups.work_returned(Some(Duration::from_secs(1)));
+        assert!(!is_woken(&mut gpu).await && !is_woken(&mut plain).await);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(is_woken(&mut gpu).await && is_woken(&mut plain).await);
     }
 
     #[tokio::test]

@@ -253,6 +253,30 @@ async fn read_after_a_fetch_of_the_same_task_costs_nothing() {
     }
 }
 
+/// What a fetch of an activity found remembered may be forgotten before the read that follows: then it is read.
+#[tokio::test]
+async fn read_after_what_the_fetch_relied_on_is_forgotten_asks_once() {
+    let setup = Arc::new(Setup::new().await);
+    let process = Arc::new(setup.process_with(20_000).await);
+    setup.turn(&process, "order", 10).await;
+    let item = activity("order", 2, "");
+    setup.truth.enqueue_for_worker(item).await.unwrap();
+    let worker = tokio::spawn(async move {
+        fetch_work(&*process).await.expect("the activity");
+        for n in 0..20 {
+            // By other tasks, as other workers would.
+            let (setup, process) = (setup.clone(), process.clone());
+            let other = async move { setup.turn(&process, &format!("other-{n}"), 10).await };
+            tokio::spawn(other).await.unwrap();
+        }
+        setup.proxy.take_requests();
+        let read = process.read("order").await.unwrap();
+        assert_eq!(setup.proxy.take_requests(), 1);
+        assert_eq!(read, setup.truth.read("order").await.unwrap());
+    });
+    worker.await.unwrap();
+}
+
 /// A worker's task that deletes an instance, or prunes it, after it has fetched an activity of it reads what is left.
 #[tokio::test]
 async fn read_after_a_deletion_by_the_same_task_asks_the_database() {

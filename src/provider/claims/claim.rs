@@ -26,22 +26,6 @@ pub(in crate::provider) struct Claimed {
     pub(in crate::provider) claim: Claim,
     /// How long it is leased.
     pub(in crate::provider) lease: Duration,
-    pub(super) asked_at: Instant,
-}
-
-impl Claimed {
-    /// How often somebody had the item, this time included.
-    pub(in crate::provider) fn attempts(&self) -> Result<u32, CallError> {
-        let claims = u32::try_from(self.header.int("attempt_count")?).unwrap_or(u32::MAX);
-        let Claim {
-            claims: all,
-            queue,
-            token,
-            ..
-        } = &self.claim;
-        let in_vain = all.in_vain.among(*queue, token, self.asked_at);
-        Ok(claims.saturating_sub(in_vain).max(1))
-    }
 }
 
 /// A lease that nobody has taken over yet. Dropping it gives it back.
@@ -57,6 +41,18 @@ pub(in crate::provider) struct Claim {
 impl Claim {
     pub(in crate::provider) fn token(&self) -> &str {
         &self.token
+    }
+
+    /// How often somebody had the item, this time included, when a fetch of that moment found this count. To be
+    /// asked last: what was in vain may turn out while the item is read.
+    pub(in crate::provider) fn attempts(
+        &self,
+        header: &Record,
+        asked_at: Instant,
+    ) -> Result<u32, CallError> {
+        let counted = u32::try_from(header.int("attempt_count")?).unwrap_or(u32::MAX);
+        let in_vain = self.claims.in_vain.among(self.queue, &self.token, asked_at);
+        Ok(counted.saturating_sub(in_vain).max(1))
     }
 
     /// The caller has the item, and settles the lease from here on.

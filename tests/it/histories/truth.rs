@@ -207,6 +207,38 @@ async fn commits_that_the_database_lost_are_not_remembered() {
     }
 }
 
+/// A worker's read is answered from memory; not from one that goes on where the database no longer does, whether a turn came
+/// in between or not.
+#[tokio::test]
+async fn workers_do_not_read_what_the_database_lost() {
+    let setup = Arc::new(Setup::new().await);
+    let process = Arc::new(setup.process().await);
+    for turn_in_between in [false, true] {
+        let instance = format!("order-{turn_in_between}");
+        setup.turn(&process, &instance, 3).await;
+        setup.turn(&process, &instance, 5).await;
+        let lose = format!(
+            "DELETE FROM [$(schema)].history WHERE instance_id = N'{instance}' AND event_id > 3;"
+        );
+        setup.schema.sql(&lose).await;
+        if turn_in_between {
+            setup.turn(&process, &instance, 1).await;
+        }
+        let item = activity(&instance, 2, "");
+        setup.truth.enqueue_for_worker(item).await.unwrap();
+        let reader = process.clone();
+        let read = tokio::spawn(async move {
+            let (_, token, _) = fetch_work(&*reader).await.expect("the activity");
+            let read = reader.read(&instance).await.unwrap();
+            reader.ack_work_item(&token, None).await.unwrap();
+            (instance, read)
+        });
+        let (instance, read) = read.await.unwrap();
+        assert_eq!(read, setup.truth.read(&instance).await.unwrap());
+        setup.assert_true(&process, &instance).await;
+    }
+}
+
 /// What a process has once returned it does not take back: reads never go backwards.
 #[tokio::test]
 async fn reads_never_go_backwards() {

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use duroxide::providers::{Provider, PruneOptions};
+use duroxide::providers::{InstanceFilter, Provider, PruneOptions};
 use tiberius::Row;
+use tokio::task::JoinHandle;
 
 use super::Session;
 use super::purging::{NUMBERS, Setup, setup};
@@ -304,6 +305,55 @@ async fn next_life_begins_when_the_last_one_is_gone() {
     assert_eq!(provider.read("big").await.unwrap().len(), 1);
 }
 
+/// The time of every call is over soon after it began.
+fn hours_that_fly(setup: &Setup) -> JoinHandle<()> {
+    let clock = setup.server.controls();
+    tokio::spawn(async move {
+        loop {
+            clock.advance(Duration::from_secs(3_600));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+}
+
+/// Whoever purges goes on until nothing was deleted. An instance that takes more than the time of one call must not look
+/// like the end, with all that are younger left behind.
+#[tokio::test]
+async fn purge_that_meets_a_large_instance_does_not_end_with_it() {
+    let (mut setup, provider) = large("big").await;
+    create(&provider, "next").await;
+    setup.write(
+        "UPDATE [$(schema)].instances SET status = N'Completed', created_at_ms = CASE instance_id WHEN N'big' THEN 1 ELSE 2 END;
+         UPDATE [$(schema)].executions SET status = N'Completed', completed_at_ms = 3;",
+    );
+    let controls = setup.server.controls();
+    controls.reset_counters();
+    let hours = hours_that_fly(&setup);
+    let admin = provider.as_management_capability().unwrap();
+    let purge = |limit| {
+        admin.delete_instance_bulk(InstanceFilter {
+            completed_before: Some(4),
+            limit: Some(limit),
+            ..InstanceFilter::default()
+        })
+    };
+    let (mut instances, mut events) = (0, 0);
+    loop {
+        let purged = purge(10).await.unwrap();
+        instances += purged.instances_deleted;
+        events += purged.events_deleted;
+        if purged.instances_deleted == 0 {
+            break;
+        }
+    }
+    hours.abort();
+    assert_eq!((instances, events), (2, 5_002));
+    assert!(controls.counters().of("delete_instance_bulk").calls > 3);
+    assert_eq!(left(&mut setup).await, 0);
+    // No instance is what was asked for, not what is left.
+    assert_eq!(purge(0).await.unwrap().instances_deleted, 0);
+}
+
 /// The provider's call returns when all is gone, however many calls it takes: here the time is over after
 /// every transaction.
 #[tokio::test]
@@ -318,13 +368,7 @@ async fn provider_deletes_a_hundred_thousand_events() {
     );
     let controls = setup.server.controls();
     controls.reset_counters();
-    let clock = controls.clone();
-    let hours = tokio::spawn(async move {
-        loop {
-            clock.advance(Duration::from_secs(3_600));
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
+    let hours = hours_that_fly(&setup);
     let admin = provider.as_management_capability().unwrap();
     let result = admin
         .delete_instance("big", true)
