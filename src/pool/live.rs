@@ -30,6 +30,9 @@ pub struct PoolStatus {
 /// Counts the connections and the callers of one pool.
 pub(super) struct Counts {
     schema: String,
+    max: u32,
+    /// Connections that are open or being opened.
+    seats: AtomicU32,
     open: AtomicU32,
     waiting: AtomicU32,
     pub(super) gauges: PoolGauges,
@@ -42,10 +45,27 @@ impl Counts {
         gauges.max(options.pool_max);
         Arc::new(Self {
             schema: options.schema.as_str().to_owned(),
+            max: options.pool_max,
+            seats: AtomicU32::new(0),
             open: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
             gauges,
         })
+    }
+
+    /// For the connection of a caller that has a place and found none idle: whatever is open is in use then, so that
+    /// there are no more of them than places.
+    pub(super) fn seat(self: &Arc<Self>) -> Seat {
+        self.seats.fetch_add(1, Ordering::Relaxed);
+        Seat(self.clone())
+    }
+
+    /// For a connection that nobody asked for: only as long as the pool may have one more.
+    pub(super) fn spare_seat(self: &Arc<Self>) -> Option<Seat> {
+        let one_more = |seats| (seats < self.max).then_some(seats + 1);
+        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+        let is_free = self.seats.fetch_update(set, fetch, one_more).is_ok();
+        is_free.then(|| Seat(self.clone()))
     }
 
     pub(super) fn open(&self) -> u32 {
@@ -61,6 +81,15 @@ impl Counts {
         let waiting = self.waiting.fetch_add(1, Ordering::Relaxed) + 1;
         self.gauges.waiting(waiting);
         Waiting(self.clone())
+    }
+}
+
+/// One of the connections that a pool may have, from the first byte of its dialling to its end.
+pub(super) struct Seat(Arc<Counts>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.seats.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -80,30 +109,31 @@ pub(crate) struct Live {
     opened_at: Instant,
     /// Why it will be closed, as far as is known.
     reason: Closed,
-    /// It belongs to the pool's own, and not to somebody who keeps it.
-    is_pooled: bool,
+    /// None if it is not one of the pool's, but of somebody who keeps it.
+    seat: Option<Seat>,
     counts: Arc<Counts>,
 }
 
 impl Live {
-    /// A connection with a place in the pool.
-    pub(super) fn pooled(connection: Connection, counts: &Arc<Counts>) -> Self {
+    /// One of the pool's connections.
+    pub(super) fn pooled(connection: Connection, seat: Seat) -> Self {
+        let counts = seat.0.clone();
         let open = counts.open.fetch_add(1, Ordering::Relaxed) + 1;
         counts.gauges.open(open);
-        Self::new(connection, counts, true)
+        Self::new(connection, &counts, Some(seat))
     }
 
     /// A connection beside the pool.
     pub(super) fn own(connection: Connection, counts: &Arc<Counts>) -> Self {
-        Self::new(connection, counts, false)
+        Self::new(connection, counts, None)
     }
 
-    fn new(connection: Connection, counts: &Arc<Counts>, is_pooled: bool) -> Self {
+    fn new(connection: Connection, counts: &Arc<Counts>, seat: Option<Seat>) -> Self {
         Self {
             connection,
             opened_at: Instant::now(),
             reason: Closed::Released,
-            is_pooled,
+            seat,
             counts: counts.clone(),
         }
     }
@@ -141,7 +171,7 @@ impl Drop for Live {
             gauges,
             ..
         } = &*self.counts;
-        if self.is_pooled {
+        if self.seat.is_some() {
             let before = open.fetch_sub(1, Ordering::Relaxed);
             gauges.open(before.saturating_sub(1));
         }

@@ -23,9 +23,9 @@ use crate::options::Options;
 use idle::{Idle, Pooled, Visible as _};
 use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
-use live::Counts;
 pub(crate) use live::Live;
 pub use live::PoolStatus;
+use live::{Counts, Seat};
 pub(crate) use opener::Opener;
 
 /// How often idle connections are looked through.
@@ -68,7 +68,8 @@ impl Pool {
             freed: Freed::default(),
             options,
         });
-        shared.put(Pooled::new(Live::pooled(first, &shared.counts)));
+        let seat = shared.counts.seat();
+        shared.put(Pooled::new(Live::pooled(first, seat)));
         shared.refill();
         tokio::spawn(keep_house(Arc::downgrade(&shared)));
         Self { shared }
@@ -253,6 +254,7 @@ impl Shared {
     ) -> oneshot::Receiver<Result<Borrowed, CallError>> {
         let (mut answer, receiver) = oneshot::channel();
         let shared = self.clone();
+        let seat = self.counts.seat();
         tokio::spawn(async move {
             let mut dialled = std::pin::pin!(shared.dial());
             let opened = tokio::select! {
@@ -261,9 +263,9 @@ impl Shared {
                 () = answer.closed() => None,
             };
             match opened {
-                Some(opened) => drop(answer.send(shared.opened(opened, place))),
+                Some(opened) => drop(answer.send(shared.opened(opened, place, seat))),
                 None => {
-                    drop(place);
+                    drop((place, seat));
                     shared.freed.tell();
                     shared.adopt(dialled).await;
                 }
@@ -277,10 +279,11 @@ impl Shared {
         self: &Arc<Self>,
         opened: Result<Connection, CallError>,
         place: Place,
+        seat: Seat,
     ) -> Result<Borrowed, CallError> {
         match opened {
             Ok(connection) => {
-                let live = Live::pooled(connection, &self.counts);
+                let live = Live::pooled(connection, seat);
                 let mut borrowed = self.lend(Pooled::new(live), place);
                 borrowed.is_new = true;
                 Ok(borrowed)
@@ -299,8 +302,8 @@ impl Shared {
             return;
         };
         if let Ok(connection) = dialled.await {
-            match self.lanes.common_place() {
-                Some(place) => drop(self.opened(Ok(connection), place)),
+            match self.lanes.common_place().zip(self.counts.spare_seat()) {
+                Some((place, seat)) => drop(self.opened(Ok(connection), place, seat)),
                 None => Live::own(connection, &self.counts).condemn(Closed::Abandoned),
             }
         }
@@ -311,9 +314,9 @@ impl Shared {
         let wanted = self.options.pool_min_idle.min(self.options.pool_max) as usize;
         let missing = wanted.saturating_sub(self.idle().len());
         for _ in 0..missing {
-            if let Some(place) = self.lanes.common_place() {
+            if let Some((place, seat)) = self.lanes.common_place().zip(self.counts.spare_seat()) {
                 let shared = self.clone();
-                tokio::spawn(async move { drop(shared.opened(shared.dial().await, place)) });
+                tokio::spawn(async move { drop(shared.opened(shared.dial().await, place, seat)) });
             }
         }
     }

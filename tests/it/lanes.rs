@@ -1,15 +1,18 @@
 //! Clients that poll never keep dispatchers from the database.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use duroxide::providers::Provider;
+use duroxide_sql::MssqlProvider;
 use tiberius::Client;
 use tokio::net::TcpStream;
 use tokio_util::compat::Compat;
 
 use crate::support::database::{SnapshotReads, TestSchema, connect};
 use crate::support::items::{activity, create, fetch, fetch_work, start};
+use crate::support::proxy::Proxy;
 
 async fn run(connection: &mut Client<Compat<TcpStream>>, sql: &str) {
     let answer = connection.simple_query(sql).await.unwrap();
@@ -132,4 +135,47 @@ async fn exhausted_pool_is_a_retryable_error() {
     assert!(error.message.contains("connection pool timeout"), "{error}");
     run(&mut other, "ROLLBACK;").await;
     blocked.await.unwrap().unwrap();
+}
+
+/// Logins that take longer than their callers wait end all at once when the network is well again. There are never more
+/// connections than the pool may have, whoever wanted them.
+#[tokio::test]
+async fn connections_that_come_late_do_not_outgrow_the_pool() {
+    let schema = TestSchema::new();
+    let proxy = Proxy::start(schema.url()).await;
+    let builder = MssqlProvider::builder(proxy.url(schema.url()));
+    let builder = builder.schema(schema.name().as_str());
+    let builder = builder.pool_max(4).pool_min_idle(1).wait_for_work(false);
+    let builder = builder.acquire_timeout(Duration::from_millis(300));
+    let provider = Arc::new(builder.build().await.unwrap());
+    create(&*provider, "order").await;
+    proxy.delay(Duration::from_secs(1));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let work: Vec<_> = (0..12)
+        .map(|_| {
+            let (provider, is_over) = (provider.clone(), is_over.clone());
+            tokio::spawn(async move {
+                while !is_over.load(Ordering::Relaxed) {
+                    // Many find no connection in time, which is what this is about.
+                    let item = activity("order", 2, "");
+                    let _ = provider.enqueue_for_worker(item).await;
+                }
+            })
+        })
+        .collect();
+    let begun = Instant::now();
+    let mut most = 0;
+    while begun.elapsed() < Duration::from_secs(6) {
+        if begun.elapsed() > Duration::from_secs(3) {
+            proxy.delay(Duration::ZERO);
+            is_over.store(true, Ordering::Relaxed);
+        }
+        most = most.max(provider.pool_status().open);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    for work in work {
+        work.await.unwrap();
+    }
+    assert!(most <= 4, "{most} connections");
+    assert!(fetch_work(&*provider).await.is_some(), "it works");
 }
