@@ -147,9 +147,10 @@ CREATE INDEX ix_instances_status
     ON [$(schema)].instances (status, created_at_ms) INCLUDE (parent_instance_id, current_execution_id);
 GO
 
--- For the list of all instances: no instance ever changes its place here.
+-- For the list of all instances and for prunes, which look for what has continued as new: no instance ever changes
+-- its place here.
 CREATE INDEX ix_instances_created
-    ON [$(schema)].instances (created_at_ms);
+    ON [$(schema)].instances (created_at_ms) INCLUDE (current_execution_id);
 GO
 
 -- For purges: the roots of a status, oldest first. Children of parents that still run have ended too,

@@ -6,7 +6,7 @@ use duroxide::providers::{DeleteInstanceResult, InstanceFilter, PruneOptions, Pr
 
 use crate::codec;
 use crate::error::CallError;
-use crate::procedure::Call;
+use crate::procedure::{Call, Record};
 use crate::provider::MssqlProvider;
 use crate::retry::Retry;
 
@@ -87,9 +87,9 @@ pub(super) async fn prune(
             options.completed_before.map(codec::time_ms),
         )
         .millis("@budget_ms", budget(provider));
-    let (mut total, mut has_more) = pruned(provider, &call).await?;
+    let (mut total, mut has_more) = pruned(&answer(provider, &call).await?)?;
     while has_more {
-        let (part, is_more_left) = pruned(provider, &call).await?;
+        let (part, is_more_left) = pruned(&answer(provider, &call).await?)?;
         total.executions_deleted += part.executions_deleted;
         total.events_deleted += part.events_deleted;
         has_more = is_more_left;
@@ -118,7 +118,20 @@ pub(super) async fn prune_bulk(
             options.completed_before.map(codec::time_ms),
         )
         .millis("@budget_ms", budget(provider));
-    Ok(pruned(provider, &call).await?.0)
+    let mut row = answer(provider, &call).await?;
+    loop {
+        let (total, has_more) = pruned(&row)?;
+        if !has_more || total.instances_processed > 0 {
+            return Ok(total);
+        }
+        // The time of one call sufficed for instances that have nothing to prune: on to the younger ones.
+        let on = call.clone().int("@from_ms", row.int("next_ms")?);
+        row = answer(provider, &on).await?;
+    }
+}
+
+async fn answer(provider: &MssqlProvider, call: &Call<'_>) -> Result<Record, CallError> {
+    provider.database.execute(call).await?.row()
 }
 
 /// How long a call that deletes one after the other goes on: it ends by itself, with the counts of what it
@@ -177,11 +190,7 @@ async fn deleted(
 }
 
 /// What a call has pruned, and whether more is left.
-async fn pruned(
-    provider: &MssqlProvider,
-    call: &Call<'_>,
-) -> Result<(PruneResult, bool), CallError> {
-    let row = provider.database.execute(call).await?.row()?;
+fn pruned(row: &Record) -> Result<(PruneResult, bool), CallError> {
     let counts = PruneResult {
         instances_processed: row.count("instances_processed")?,
         executions_deleted: row.count("executions_deleted")?,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use duroxide::providers::{InstanceFilter, Provider, PruneOptions};
 use tiberius::Row;
-use tokio::task::JoinHandle;
 
 use super::Session;
 use super::purging::{NUMBERS, Setup, setup};
@@ -305,17 +304,6 @@ async fn next_life_begins_when_the_last_one_is_gone() {
     assert_eq!(provider.read("big").await.unwrap().len(), 1);
 }
 
-/// The time of every call is over soon after it began.
-fn hours_that_fly(setup: &Setup) -> JoinHandle<()> {
-    let clock = setup.server.controls();
-    tokio::spawn(async move {
-        loop {
-            clock.advance(Duration::from_secs(3_600));
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    })
-}
-
 /// Whoever purges goes on until nothing was deleted. An instance that takes more than the time of one call must not look
 /// like the end, with all that are younger left behind.
 #[tokio::test]
@@ -328,7 +316,7 @@ async fn purge_that_meets_a_large_instance_does_not_end_with_it() {
     );
     let controls = setup.server.controls();
     controls.reset_counters();
-    let hours = hours_that_fly(&setup);
+    let hours = setup.hours_that_fly();
     let admin = provider.as_management_capability().unwrap();
     let purge = |limit| {
         admin.delete_instance_bulk(InstanceFilter {
@@ -368,7 +356,7 @@ async fn provider_deletes_a_hundred_thousand_events() {
     );
     let controls = setup.server.controls();
     controls.reset_counters();
-    let hours = hours_that_fly(&setup);
+    let hours = setup.hours_that_fly();
     let admin = provider.as_management_capability().unwrap();
     let result = admin
         .delete_instance("big", true)

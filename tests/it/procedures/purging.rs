@@ -1,8 +1,11 @@
 //! Purges: what is not deleted is not read, a call ends by itself, and says whether more is left.
 
+use std::time::Duration;
+
 use duroxide::providers::{InstanceFilter, Provider, PruneOptions};
 use mssql_embedded::Server;
 use tiberius::Row;
+use tokio::task::JoinHandle;
 
 use super::Session;
 use crate::support::database::{TestSchema, own_server};
@@ -64,6 +67,17 @@ impl Setup {
         result.expect("the rows are written");
     }
 
+    /// The time of every call is over soon after it began.
+    pub(super) fn hours_that_fly(&self) -> JoinHandle<()> {
+        let clock = self.server.controls();
+        tokio::spawn(async move {
+            loop {
+                clock.advance(Duration::from_secs(3_600));
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+    }
+
     pub(super) async fn exists(&mut self, instance: &str) -> bool {
         let sql = "SELECT COUNT(*) FROM [$(schema)].instances WHERE instance_id = ";
         self.session.number(&format!("{sql}N'{instance}';")).await == 1
@@ -120,6 +134,49 @@ async fn deletion_says_whether_more_is_left() {
         assert_eq!(deleted(&row), expected, "{arguments}");
     }
     assert!(!setup.exists("root9").await);
+}
+
+/// The search is bounded like the rest: a call whose time is over before it has found anything says where to go on, and the
+/// provider does.
+#[tokio::test]
+async fn pruning_goes_on_behind_instances_that_have_nothing_to_prune() {
+    let mut setup = setup().await;
+    setup.write(&instances("plain", 0, 3_500, "NULL, N'Completed'"));
+    setup.write(&instances("eternal", 4_000, 4_001, "NULL, N'Running'"));
+    setup.write("INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
+                 VALUES (N'eternal4000', 2, N'Running', NULL, NULL, 0, 0, NULL);
+                 UPDATE [$(schema)].instances SET current_execution_id = 2 WHERE instance_id = N'eternal4000';");
+    let (mut from_ms, mut calls) = (0, 0);
+    loop {
+        let arguments = format!("@keep_last = 1, @budget_ms = 0, @from_ms = {from_ms}");
+        let (row, rows_read) = setup.call("prune_executions_bulk", &arguments).await;
+        assert!(rows_read < 3_100, "{rows_read} rows for a page");
+        calls += 1;
+        if row.get::<i64, _>("instances_processed") == Some(1) {
+            break;
+        }
+        assert_eq!(row.get::<bool, _>("has_more"), Some(true));
+        from_ms = row.get::<i64, _>("next_ms").expect("a place");
+    }
+    assert_eq!(calls, 4);
+    setup.write("UPDATE [$(schema)].instances SET current_execution_id = 3 WHERE instance_id = N'eternal4000';
+                 INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
+                 VALUES (N'eternal4000', 3, N'Running', NULL, NULL, 0, 0, NULL);
+                 UPDATE [$(schema)].executions SET status = N'ContinuedAsNew', completed_at_ms = 1 WHERE instance_id = N'eternal4000' AND execution_id = 2;");
+    let provider = setup.schema.provider().await;
+    let hours = setup.hours_that_fly();
+    let admin = provider.as_management_capability().unwrap();
+    let options = PruneOptions {
+        keep_last: Some(1),
+        completed_before: None,
+    };
+    let pruned = admin.prune_executions_bulk(InstanceFilter::default(), options);
+    let pruned = pruned.await.unwrap();
+    hours.abort();
+    assert_eq!(
+        (pruned.instances_processed, pruned.executions_deleted),
+        (1, 1)
+    );
 }
 
 /// Instances without old executions do not stand in the way of those that have some, and each call goes on
