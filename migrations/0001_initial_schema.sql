@@ -71,8 +71,10 @@ GO
 ALTER TABLE [$(schema)].instance_locks SET (LOCK_ESCALATION = DISABLE);
 GO
 
+-- lock_token is included for v_queue_depth and v_workers, which then read no row of what has ended long ago; it changes only
+-- when not_before_ms does.
 CREATE INDEX ix_instance_locks_ready
-    ON [$(schema)].instance_locks (lane, not_before_ms, claim_id)
+    ON [$(schema)].instance_locks (lane, not_before_ms, claim_id) INCLUDE (lock_token)
     WITH (STATISTICS_NORECOMPUTE = ON);
 GO
 
@@ -227,7 +229,8 @@ GO
 ALTER TABLE [$(schema)].kv_store SET (LOCK_ESCALATION = DISABLE);
 GO
 
--- What the running execution changed. A NULL value is a tombstone: the key is cleared.
+-- What the running execution changed. A NULL value is a tombstone: the key is cleared. It has -1 bytes, so that nobody
+-- needs to look at values to see it.
 CREATE TABLE [$(schema)].kv_delta
 (
     instance_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,

@@ -2,9 +2,10 @@
 --
 -- SET and not a client's options, because the script may run through any client. A client that has
 -- begun a transaction of its own would make the script's COMMIT a mere decrement, and the work
--- would vanish when the client leaves. The application lock is the library's: a script and an
+-- would vanish when the client leaves; so would one without autocommit, for which BEGIN TRANSACTION begins two. The application lock is the library's: a script and an
 -- application never install one schema at the same time. It ends with the transaction.
 SET NOCOUNT, XACT_ABORT, QUOTED_IDENTIFIER, ANSI_NULLS ON;
+SET IMPLICIT_TRANSACTIONS OFF;
 IF @@TRANCOUNT > 0
 BEGIN
     THROW 51000, N'called inside a transaction; commit or roll back first', 1;

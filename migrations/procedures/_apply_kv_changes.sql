@@ -7,8 +7,8 @@
 -- Throws    nothing
 --
 -- The running execution must not see its own writes in the snapshot of a later turn, or its replay
--- would take another path. They stay in kv_delta, where clearing leaves a tombstone (a NULL value),
--- until the execution has ended.
+-- would take another path. They stay in kv_delta, where clearing leaves a tombstone (a NULL value, of -1
+-- bytes), until the execution has ended.
 CREATE OR ALTER PROCEDURE [$(schema)]._apply_kv_changes
     @instance_id NVARCHAR(4000),
     @now_ms      BIGINT,
@@ -31,14 +31,14 @@ BEGIN
     BEGIN
         UPDATE d
         SET    d.kv_value = NULL,
-               d.value_bytes = 0,
+               d.value_bytes = -1,
                d.updated_at_ms = @now_ms
         FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
         WHERE  d.instance_id = @instance_id;
 
         INSERT INTO [$(schema)].kv_delta WITH (ROWLOCK)
             (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
-        SELECT s.instance_id, s.kv_key, 0, @now_ms, NULL
+        SELECT s.instance_id, s.kv_key, -1, @now_ms, NULL
         FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id
           AND  NOT EXISTS (SELECT 1
@@ -50,7 +50,7 @@ BEGIN
     IF @kv_changes IS NOT NULL
     BEGIN
         INSERT INTO @changes (kv_key, value_bytes, updated_at_ms, kv_value)
-        SELECT j.kv_key, COALESCE(j.value_bytes, 0), COALESCE(j.updated_at_ms, @now_ms), j.kv_value
+        SELECT j.kv_key, CASE WHEN j.kv_value IS NULL THEN -1 ELSE COALESCE(j.value_bytes, 0) END, COALESCE(j.updated_at_ms, @now_ms), j.kv_value
         FROM   OPENJSON(@kv_changes)
                WITH (kv_key NVARCHAR(400) '$.key', value_bytes BIGINT '$.value_bytes',
                      updated_at_ms BIGINT '$.updated_at_ms', kv_value NVARCHAR(MAX) '$.value') AS j;

@@ -32,7 +32,7 @@
 --
 -- What a provider remembers of the history is not sent again; it names itself by @process_id: see _send_history. The commit
 -- need not wait for the log where the database allows it: a claim that a crash forgets is a lease that has ended. So with the
--- other fetch, renewals and abandons. The results follow the commit, so a slow reader blocks nobody; the lease protects them. If they cannot be read, the turn goes back as it was.
+-- other fetch, renewals and abandons. The results follow the commit, so a slow reader blocks no turn; the lease protects them. If they cannot be read, the turn goes back as it was.
 CREATE OR ALTER PROCEDURE [$(schema)].fetch_orchestration_item
     @lock_token      NVARCHAR(128),
     @lock_timeout_ms BIGINT,
@@ -237,9 +237,7 @@ BEGIN
             @instance_id = @instance_id, @execution_id = @execution_id, @process_id = @process_id,
             @bytes_max = NULL;
 
-        SELECT s.kv_key, s.kv_value, s.updated_at_ms
-        FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
-        WHERE  s.instance_id = @instance_id;
+        EXEC [$(schema)]._send_key_values @instance_id = @instance_id;
     END TRY
     BEGIN CATCH
         -- The turn is committed and the caller is about to hear that there is none, so it is given back.

@@ -52,12 +52,12 @@ BEGIN
         FROM   OPENJSON(@first_event, N'$.carry_forward_events');
     END;
 
-    -- kv_delta first, as in get_kv_value, and the newest row of each key, as in get_kv_all_values.
+    -- kv_delta first, as in get_kv_value, and the newest row of each key, as in get_kv_all_values; no value is touched, for its row would stay locked.
     INSERT INTO @delta (kv_key, value_bytes, is_alive)
     SELECT v.kv_key, v.value_bytes, v.is_alive
     FROM
     (
-        SELECT d.kv_key, d.value_bytes, CASE WHEN d.kv_value IS NULL THEN 0 ELSE 1 END AS is_alive,
+        SELECT d.kv_key, d.value_bytes, CASE WHEN d.value_bytes < 0 THEN 0 ELSE 1 END AS is_alive,
                ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
         FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
         WHERE  d.instance_id = @instance_id

@@ -9,6 +9,9 @@
 --
 -- kv_delta is read first: if its execution ends between the two reads, what it held is in kv_store
 -- by then. A tombstone (a NULL value) hides the store's value. No row means no value.
+--
+-- The search ends with the key, hence TOP: rows with large values stay locked until the statement ends, and who has one
+-- must not go on to the next, which a turn may have that wants this one.
 CREATE OR ALTER PROCEDURE [$(schema)].get_kv_value
     @instance_id NVARCHAR(4000),
     @kv_key      NVARCHAR(4000)
@@ -30,14 +33,14 @@ BEGIN
 
     DECLARE @value NVARCHAR(MAX), @in_delta BIT = 0;
 
-    SELECT @value = d.kv_value, @in_delta = 1
+    SELECT TOP (1) @value = d.kv_value, @in_delta = 1
     FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
     WHERE  d.instance_id = @instance_id
       AND  d.kv_key = @kv_key;
 
     IF @in_delta = 0
     BEGIN
-        SELECT @value = s.kv_value
+        SELECT TOP (1) @value = s.kv_value
         FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
         WHERE  s.instance_id = @instance_id
           AND  s.kv_key = @kv_key;

@@ -17,6 +17,7 @@ DROP PROCEDURE IF EXISTS [$(schema)]._add_work_items;
 DROP PROCEDURE IF EXISTS [$(schema)]._append_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._read_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._send_history;
+DROP PROCEDURE IF EXISTS [$(schema)]._send_key_values;
 DROP PROCEDURE IF EXISTS [$(schema)]._send_work_history;
 DROP PROCEDURE IF EXISTS [$(schema)]._apply_kv_changes;
 DROP PROCEDURE IF EXISTS [$(schema)]._await_instance;

@@ -13,7 +13,7 @@ SELECT CAST(N'orchestrations' AS NVARCHAR(20)) AS queue,
        CAST(N'' AS NVARCHAR(256)) AS tag,
        COUNT_BIG(CASE WHEN l.not_before_ms <= c.now_ms THEN 1 END) AS ready_items,
        COUNT_BIG(CASE WHEN l.not_before_ms > c.now_ms AND l.lock_token IS NOT NULL THEN 1 END) AS held_items
-FROM   [$(schema)].instance_locks AS l WITH (NOLOCK)
+FROM   [$(schema)].instance_locks AS l WITH (NOLOCK, INDEX(ix_instance_locks_ready), FORCESEEK)
 CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now_ms) AS c
 WHERE  l.lane > -2
 UNION ALL

@@ -27,9 +27,9 @@ FROM
            1 AS turns, 0 AS activities, 0 AS sessions, l.not_before_ms AS until_ms,
            CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), l.lock_token), 15, 1) = N'8'
                      THEN CAST(TRY_CONVERT(VARBINARY(6), STUFF(LEFT(CONVERT(NVARCHAR(36), l.lock_token), 13), 9, 1, N''), 2) AS BIGINT) END AS claimed_ms
-    FROM   [$(schema)].instance_locks AS l
+    FROM   [$(schema)].instance_locks AS l WITH (INDEX(ix_instance_locks_ready), FORCESEEK)
     WHERE  l.lock_token IS NOT NULL
-      AND  l.lane > -3
+      AND  l.lane > -2
     UNION ALL
     SELECT LOWER(RIGHT(CONVERT(NVARCHAR(36), w.lock_token), 12)), NULL, 0, 1, 0, w.not_before_ms,
            CASE WHEN SUBSTRING(CONVERT(NVARCHAR(36), w.lock_token), 15, 1) = N'8'

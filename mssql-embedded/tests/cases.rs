@@ -74,6 +74,14 @@ const NOT_PROMISED: &[(&str, &str)] = &[
     ("isolation/readpast_skips_locked_rows", ROW_LOCKS),
     ("isolation/updlock_excludes_updlock", ROW_LOCKS),
     ("isolation/holdlock_keeps_a_phantom_out", ROW_LOCKS),
+    (
+        "isolation/rows_with_large_values_stay_locked_until_the_statement_ends",
+        ROW_LOCKS,
+    ),
+    (
+        "isolation/rows_without_large_values_are_released_one_by_one",
+        ROW_LOCKS,
+    ),
     ("rowcount/set_rowcount_limits_changes", ROW_ORDER),
     ("openjson/default_schema_of_an_object", ROW_ORDER),
     ("dml/insert_output", ROW_ORDER),

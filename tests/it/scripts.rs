@@ -271,3 +271,14 @@ async fn exported_script_refuses_a_transaction_of_the_client() {
     assert_eq!(run_until_end(&schema, &script).await, [51000]);
     assert!(!schema.exists().await);
 }
+
+/// A client without autocommit has a transaction as soon as the script begins one, and ends it only when it is told to.
+#[tokio::test]
+async fn exported_scripts_commit_for_clients_without_autocommit() {
+    let schema = TestSchema::new();
+    let script = |text: String| format!("SET IMPLICIT_TRANSACTIONS ON;\nGO\n{text}");
+    run_script(&schema, &script(install_script(schema.name()))).await;
+    verify(&schema).await.expect("the script installed");
+    run_script(&schema, &script(uninstall_script(schema.name()))).await;
+    assert!(!schema.exists().await);
+}

@@ -124,7 +124,7 @@ impl Cursor {
 
     /// The next row.
     ///
-    /// The locks of the row before are released if they were only S; U locks taken in search of rows to
+    /// The locks of the row before are released if they were only S and the row was copied; U locks taken in search of rows to
     /// change stay until the statement ends, since the change may come after the search.
     ///
     /// # Errors
@@ -170,9 +170,17 @@ impl Cursor {
         }
     }
 
-    /// Ends the scan early: an S lock that need not be held is released.
+    /// Leaves the present row, or ends the scan early: an S lock that need not be held is released. One that is kept is
+    /// nobody's from here on, and released with the statement.
     pub fn close(&mut self, a: &mut Access<'_, '_>) {
-        if self.mode.lock == ReadLock::Shared && !self.mode.hold && !self.mode.range {
+        let ReadMode {
+            lock,
+            hold,
+            range,
+            keep,
+            ..
+        } = self.mode;
+        if lock == ReadLock::Shared && !(hold || range || keep) {
             self.release(a);
         } else {
             self.grips = [const { None }; 4];

@@ -77,10 +77,13 @@ pub enum ReadLock {
 pub struct ReadMode {
     pub lock: ReadLock,
     /// Locks stay until the end of the transaction: REPEATABLE READ and up, UPDLOCK, XLOCK. X locks always
-    /// do. Without it, S locks are released row by row and U locks when the statement ends.
+    /// do. Without it, S locks are released row by row, unless `keep` says otherwise, and U locks when the statement
+    /// ends.
     pub hold: bool,
     /// Key-range locks: SERIALIZABLE and HOLDLOCK. Implies `hold`.
     pub range: bool,
+    /// S locks stay until the statement ends, because its rows are pointed to and not copied.
+    pub keep: bool,
     /// Skip rows that are locked. A wait for the table still happens.
     pub readpast: bool,
     /// Fail with 1222 rather than wait.
@@ -101,6 +104,7 @@ impl ReadMode {
             lock,
             hold: false,
             range: false,
+            keep: false,
             readpast: false,
             nowait: false,
             grain: Grain::Row,

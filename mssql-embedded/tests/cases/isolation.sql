@@ -126,3 +126,59 @@ CREATE TABLE [$(s)].t (id INT PRIMARY KEY);
 GO
 SELECT id FROM [$(s)].t WITH (NOLOCK, HOLDLOCK);
 -- expect error 1047 15 1 Conflicting locking hints specified.
+
+-- case: rows_with_large_values_stay_locked_until_the_statement_ends
+-- read_committed_snapshot off
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, i INT, large NVARCHAR(MAX));
+INSERT [$(s)].t VALUES (1, 1, N'abc'), (2, 2, N'def'), (3, 3, N'ghi');
+BEGIN TRAN;
+UPDATE [$(s)].t SET i = i WHERE id = 3;
+GO
+-- on reader
+-- blocks
+SELECT large FROM [$(s)].t;
+-- expect row: N'abc'
+-- expect row: N'def'
+-- expect row: N'ghi'
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+UPDATE [$(s)].t SET i = i WHERE id = 1;
+-- expect error 1222 16 *
+GO
+COMMIT;
+GO
+-- on reader
+SELECT 1;
+-- expect row: 1
+GO
+-- on other
+UPDATE [$(s)].t SET i = i WHERE id = 1;
+SELECT @@ROWCOUNT;
+-- expect row: 1
+
+-- case: rows_without_large_values_are_released_one_by_one
+-- read_committed_snapshot off
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, i INT, large NVARCHAR(MAX));
+INSERT [$(s)].t VALUES (1, 1, N'abc'), (2, 2, N'def'), (3, 3, N'ghi');
+BEGIN TRAN;
+UPDATE [$(s)].t SET i = i WHERE id = 3;
+GO
+-- on reader
+-- blocks
+SELECT i FROM [$(s)].t;
+-- expect row: 1
+-- expect row: 2
+-- expect row: 3
+GO
+-- on other
+SET LOCK_TIMEOUT 0;
+UPDATE [$(s)].t SET i = i WHERE id = 1;
+SELECT @@ROWCOUNT;
+-- expect row: 1
+GO
+COMMIT;
+GO
+-- on reader
+SELECT 1;
+-- expect row: 1

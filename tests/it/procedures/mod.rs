@@ -10,6 +10,7 @@ mod ghosts;
 mod hazards;
 mod identifiers;
 mod invariants;
+mod large_values;
 mod moving;
 mod purging;
 mod release_sessions;

@@ -297,6 +297,7 @@ const fn plain(lock: ReadLock) -> ReadMode {
         readpast: false,
         nowait: false,
         grain: Grain::Row,
+        keep: false,
         qualify_first: false,
     }
 }

@@ -231,11 +231,20 @@ fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
         lock,
         hold: serializable || repeatable || hints.updlock || hints.xlock || hints.tablockx,
         range: serializable,
+        keep: points_to_rows(scan),
         readpast: hints.readpast,
         nowait: hints.nowait,
         grain,
         qualify_first,
     })
+}
+
+/// Whether what is handed on holds values that are too large to be copied. SQL Server then hands on pointers, and locks the rows until
+/// the statement ends so that they stay valid, however small the values are: [Read Committed and Large
+/// Objects](https://learn.microsoft.com/archive/blogs/craigfr/read-committed-and-large-objects).
+fn points_to_rows(scan: &Scan) -> bool {
+    let columns = &scan.table.columns;
+    scan.needed.iter().any(|&at| columns[at].ty.is_max())
 }
 
 fn takes_row_locks(lock: ReadLock) -> bool {

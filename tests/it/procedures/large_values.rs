@@ -1,0 +1,128 @@
+//! Without snapshot reads, rows with large values stay locked until the statement that reads them ends. No call
+//! waits for a row while it has others in that way, and none sends what a turn may write while it has it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use duroxide::providers::Provider;
+use duroxide_sql::MssqlProvider;
+use mssql_embedded::Server;
+
+use super::Session;
+use crate::support::database::{SnapshotReads, TestSchema, own_server_with};
+use crate::support::items::{LEASE, create, start};
+use crate::support::proxy::Proxy;
+use crate::support::wait::until;
+
+struct Setup {
+    schema: TestSchema,
+    provider: Arc<MssqlProvider>,
+    writer: Session,
+    turn: Session,
+    // Stops when everything that uses it is gone.
+    server: Server,
+}
+
+/// Another turn could have come as far as this: it has a row, and wants others.
+const TURN: &str = "SET LOCK_TIMEOUT 0; BEGIN TRANSACTION;";
+
+impl Setup {
+    /// An instance with keys in that order, in both tables.
+    async fn new() -> Self {
+        let server = own_server_with(SnapshotReads::Off);
+        let schema = TestSchema::at(server.connection_string());
+        let provider = schema.provider().await;
+        create(&provider, "order").await;
+        let (mut writer, turn) = (Session::open(&schema).await, Session::open(&schema).await);
+        for table in ["kv_delta", "kv_store"] {
+            let insert = format!(
+                "INSERT INTO [$(schema)].{table} (instance_id, kv_key, value_bytes, updated_at_ms, kv_value)
+                 VALUES (N'order', N'b', 1, 0, N'x'), (N'order', N'a', 1, 0, N'x');"
+            );
+            writer.run(&insert).await.unwrap();
+        }
+        Self {
+            schema,
+            provider: Arc::new(provider),
+            writer,
+            turn,
+            server,
+        }
+    }
+}
+
+fn touch(table: &str, key: &str) -> String {
+    format!(
+        "UPDATE [$(schema)].{table} SET updated_at_ms = 1 WHERE instance_id = N'order' AND kv_key = N'{key}';"
+    )
+}
+
+/// A turn has the last row that the reader wants, and then wants the first one, which the reader has had.
+#[tokio::test]
+async fn readers_of_key_values_do_not_deadlock_with_turns() {
+    for table in ["kv_delta", "kv_store"] {
+        for key in [None, Some("a"), Some("b")] {
+            let mut setup = Setup::new().await;
+            if table == "kv_store" {
+                let empty = "DELETE FROM [$(schema)].kv_delta;";
+                setup.writer.run(empty).await.unwrap();
+            }
+            let begin = format!("{TURN} {}", touch(table, "a"));
+            setup.turn.run(&begin).await.unwrap();
+            let provider = setup.provider.clone();
+            let reader = tokio::spawn(async move {
+                match key {
+                    None => provider.get_kv_all_values("order").await.unwrap().len(),
+                    Some(key) => {
+                        let value = provider.get_kv_value("order", key).await.unwrap();
+                        usize::from(value.is_some())
+                    }
+                }
+            });
+            if key != Some("b") {
+                let controls = setup.server.controls();
+                until("the reader to wait", || async { controls.blocked() == 1 }).await;
+            }
+            // A deadlock would end one of them. The reader is told of none, whatever becomes of it: it would be repeated.
+            let go_on = format!("SET LOCK_TIMEOUT 20000; {} COMMIT;", touch(table, "b"));
+            setup.turn.run(&go_on).await.expect("no deadlock");
+            let expected = if key.is_none() { 2 } else { 1 };
+            assert_eq!(reader.await.unwrap(), expected, "{table} {key:?}");
+            let report = setup.server.controls().deadlocks();
+            assert!(report.is_empty(), "{table} {key:?}: {report:?}");
+        }
+    }
+}
+
+/// A worker is suspended while it receives the key-values of its turn. When its lease is over, somebody else can end the
+/// execution and write them.
+#[tokio::test]
+async fn key_values_that_are_being_sent_can_be_written() {
+    let mut setup = Setup::new().await;
+    let large = "UPDATE [$(schema)].kv_store SET kv_value = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 8000000);";
+    setup.writer.run(large).await.unwrap();
+    let proxy = Proxy::start(setup.schema.url()).await;
+    let slow = MssqlProvider::builder(proxy.url(setup.schema.url()))
+        .schema(setup.schema.name().as_str())
+        .command_timeout(LEASE);
+    let slow = Arc::new(slow.build().await.unwrap());
+    let (message, all) = (start("order"), slow.clone());
+    slow.enqueue_for_orchestrator(message, None).await.unwrap();
+    proxy.narrow(Some(1_000));
+    let fetching = tokio::spawn(async move {
+        all.fetch_orchestration_item(LEASE, Duration::ZERO, None)
+            .await
+    });
+    let claimed = "SELECT COUNT(*) FROM [$(schema)].instance_locks WHERE lock_token IS NOT NULL;";
+    while setup.writer.number(claimed).await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // More comes at once than the network takes.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for key in ["a", "b"] {
+        let write = format!("SET LOCK_TIMEOUT 5000; {}", touch("kv_store", key));
+        setup.writer.run(&write).await.expect("nobody has the row");
+    }
+    assert!(!fetching.is_finished(), "it is still being sent");
+    fetching.abort();
+}
