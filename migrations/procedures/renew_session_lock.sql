@@ -9,8 +9,8 @@
 -- of the workers to another meanwhile is met twice, hence DISTINCT. They are renewed one by one in
 -- the order of their keys, so that two calls for the same workers do not meet half-way.
 --
--- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them
--- one by one. It is only an economy: it needs no transaction with the renewal, passes over lanes that
+-- At the end the lanes of these sessions move along, so that no fetch has to visit and correct them. One session after the other, because whoever
+-- keeps one while it waits for the next can be waiting, in line behind a renewal, for another call that does the same. It is only an economy: it needs no transaction with the renewal, passes over lanes that
 -- are locked, and does not fail the call, because the renewal is done by then. A session that was let go meanwhile is left
 -- out, whichever of its rows is read first: the lock on it is kept to the end of the statement, and release_sessions wants both. One that is
 -- being written to is hardly waited for. LOCK_TIMEOUT is put back by hand: see _await_instance.
@@ -30,7 +30,7 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT = 0,
-            @session_key NVARCHAR(400), @previous NVARCHAR(400), @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+            @session_key NVARCHAR(400), @previous NVARCHAR(400), @until_ms BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @owned TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @sessions TABLE
@@ -85,18 +85,28 @@ BEGIN
     BEGIN
         BEGIN TRY
             SET LOCK_TIMEOUT 50;
-            UPDATE l
-            SET    l.not_before_ms = v.locked_until_ms
-            FROM   [$(schema)].session_lanes AS l
-                   WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            INNER JOIN @sessions AS v
-                   ON  v.session_key = l.session_key
-            WHERE  l.not_before_ms < v.locked_until_ms
-              AND  EXISTS (SELECT 1
-                           FROM   [$(schema)].sessions AS s
-                                  WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, REPEATABLEREAD)
-                           WHERE  s.session_key = v.session_key
-                             AND  s.locked_until_ms >= v.locked_until_ms);
+            SET @session_key = N'';
+            WHILE @session_key IS NOT NULL
+            BEGIN
+                SET @previous = @session_key;
+                SET @session_key = NULL;
+                SELECT TOP (1) @session_key = v.session_key, @until_ms = v.locked_until_ms
+                FROM   @sessions AS v
+                WHERE  v.session_key > @previous
+                ORDER BY v.session_key;
+
+                UPDATE l
+                SET    l.not_before_ms = @until_ms
+                FROM   [$(schema)].session_lanes AS l
+                       WITH (INDEX(uq_session_lanes_key), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE  l.session_key = @session_key
+                  AND  l.not_before_ms < @until_ms
+                  AND  EXISTS (SELECT 1
+                               FROM   [$(schema)].sessions AS s
+                                      WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, REPEATABLEREAD)
+                               WHERE  s.session_key = @session_key
+                                 AND  s.locked_until_ms >= @until_ms);
+            END;
             SET LOCK_TIMEOUT @lock_timeout_ms;
         END TRY
         BEGIN CATCH
