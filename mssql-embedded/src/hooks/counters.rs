@@ -11,6 +11,9 @@ use super::{Request, Stats};
 /// text, so that generated texts do not fill the memory.
 const STATEMENTS_KEPT: usize = 10_000;
 
+/// The same for the procedures that requests name, which need not exist.
+const PROCEDURES_KEPT: usize = 10_000;
+
 /// Bytes of one request and its answer, without packet headers and encryption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -68,7 +71,8 @@ pub struct StatementCounters {
 ///
 /// A procedure call is counted under `schema.name` as the client spelled it; a text that consists of
 /// one EXEC counts as a call of that procedure. Other texts count as `batch` or `sp_executesql`,
-/// BEGIN, COMMIT and ROLLBACK requests of the driver as `transaction`.
+/// BEGIN, COMMIT and ROLLBACK requests of the driver as `transaction`. What comes after ten thousand different names
+/// is counted together under an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// By `schema.name` of the procedure, or by the label that stands for other requests.
@@ -191,10 +195,13 @@ impl Book {
             traffic: request.traffic,
             server_time: request.time,
         };
-        match self.kept.procedures.get_mut(request.label) {
+        let kept = &mut self.kept.procedures;
+        let full = kept.len() >= PROCEDURES_KEPT;
+        match kept.get_mut(request.label) {
             Some(counters) => counters.add(&spent),
+            None if full => kept.entry(String::new()).or_default().add(&spent),
             None => {
-                self.kept.procedures.insert(request.label.to_owned(), spent);
+                kept.insert(request.label.to_owned(), spent);
             }
         }
     }
@@ -261,5 +268,20 @@ mod tests {
         assert_eq!(snapshot.statements.len(), STATEMENTS_KEPT + 1);
         let rest = snapshot.statements[&(String::new(), String::new())];
         assert_eq!(rest.executions, 5);
+    }
+
+    /// Nor can names of procedures that a client makes up.
+    #[test]
+    fn procedures_beyond_the_limit_are_counted_together() {
+        let mut book = Book::default();
+        for n in 0..PROCEDURES_KEPT + 5 {
+            call(&mut book, &format!("p{n}"), 1);
+        }
+        call(&mut book, "p0", 1);
+        let snapshot = book.snapshot();
+        assert_eq!(snapshot.procedures.len(), PROCEDURES_KEPT + 1);
+        assert_eq!(snapshot.procedures[""].calls, 5);
+        assert_eq!(snapshot.of("p0").calls, 2);
+        assert_eq!(snapshot.total().calls, PROCEDURES_KEPT as u64 + 6);
     }
 }
