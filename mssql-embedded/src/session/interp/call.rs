@@ -257,11 +257,13 @@ impl Interp<'_> {
         let body = Arc::clone(&module.body);
         let outcome = self.run_list(&body, module, frame);
         self.core.nest_level -= u32::from(procedure);
-        self.leave_scope(frame)?;
+        let left = self.leave_scope(frame);
         let xact_abort = self.core.settings.xact_abort;
         self.core.restore(settings);
         self.core
             .revert_to(impersonated.min(self.core.impersonated.len()));
+        // The caller has its settings and its user back however that ended.
+        left?;
         let status = match outcome {
             Ok(Flow::Return(status)) => status,
             Ok(_) => 0,
