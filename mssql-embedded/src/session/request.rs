@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
-use crate::catalog::Param;
+use crate::catalog::{Catalog, Param, ProcedureDef};
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
@@ -412,6 +412,24 @@ impl Interp<'_> {
         let sink = RefCell::new(&mut *self.sink);
         let interrupted = || sink.borrow_mut().interrupted();
         super::compile_text(text, params, self.core, &interrupted)
+    }
+
+    /// The parameters that a text is declared with, as sp_executesql takes them.
+    pub fn declared(&mut self, text: &str) -> SqlResult<Vec<Param>> {
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        super::parse_parameters(text, self.core, &interrupted)
+    }
+
+    /// The compiled unit of a procedure.
+    pub fn module_of(
+        &mut self,
+        catalog: &Catalog,
+        procedure: &Arc<ProcedureDef>,
+    ) -> SqlResult<Arc<Module>> {
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        super::module_of(catalog, procedure, self.core, &interrupted)
     }
 
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a

@@ -7,7 +7,7 @@ use crate::catalog::{Param, ProcedureDef, dotted, server_fold};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Module;
-use crate::session::{Done, DoneKind, RpcParam, module_of, text_of};
+use crate::session::{Done, DoneKind, RpcParam, text_of};
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop, assign};
@@ -221,9 +221,11 @@ impl Interp<'_> {
         };
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
-        let module = module_of(&latch, &procedure, self.core)?;
+        let catalog = Arc::clone(&latch.catalog);
         let owner = crate::exec::owner_of(&latch, self.core, procedure.schema_id);
         drop(latch);
+        let module = self.module_of(&catalog, &procedure)?;
+        drop(catalog);
         let (object, version) = (procedure.id, procedure.version);
         self.within(engine.latch(), caller, |env| {
             crate::exec::check_execute(object, env)?;

@@ -30,7 +30,7 @@ impl Interp<'_> {
         let args = args.collect();
         let mut returned = match prepared {
             Prepared::Text(text, declared) => {
-                let params = crate::session::parse_parameters(&declared, self.core)?;
+                let params = self.declared(&declared)?;
                 let shown = shown_query(&declared, &text);
                 self.run_with_parameters(&text, &shown, params, args, frame)?
             }
@@ -63,7 +63,7 @@ impl Interp<'_> {
         args.next();
         let declared = optional_text(args.next())?;
         let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
-        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let params = self.declared(&declared)?;
         let shown = shown_query(&declared, &text);
         let handle = self.core.prepare(Prepared::Text(text.clone(), declared))?;
         let mut returned =

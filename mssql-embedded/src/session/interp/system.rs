@@ -80,7 +80,7 @@ impl Interp<'_> {
             Some((Value::Null, _)) | None => String::new(),
             Some((value, ty)) => text_of(&value, &ty)?,
         };
-        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let params = self.declared(&declared)?;
         let shown = shown_query(&declared, &text);
         // The procedure itself is a level, and the text that it runs another one.
         self.core.nest_level += 1;
