@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
@@ -10,6 +9,7 @@ use crate::catalog::{Catalog, Param, ProcedureDef};
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
+use crate::hooks::KillSwitch;
 use crate::plan::Module;
 use crate::value::Value;
 
@@ -93,10 +93,16 @@ impl Session {
         Ok((Self { core }, ack))
     }
 
-    /// Lets KILL end the connection through its socket.
-    pub(crate) fn attach(&self, socket: TcpStream) {
+    /// The engine that it is of.
+    #[cfg(test)]
+    pub(super) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.core.engine)
+    }
+
+    /// Lets KILL end the connection.
+    pub(crate) fn attach(&self, switch: KillSwitch) {
         let hooks = &self.core.engine.hooks;
-        hooks.session_attached(self.core.spid, socket);
+        hooks.session_attached(self.core.spid, switch);
     }
 
     pub fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
