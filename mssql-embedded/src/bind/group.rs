@@ -68,6 +68,7 @@ impl<'a> Binder<'a> {
         }
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
+            self.ctx.go_on()?;
             let mut reads = false;
             key.expr.each_slot(&mut |l, _| reads |= l == level);
             if !reads {
@@ -95,6 +96,7 @@ impl<'a> Binder<'a> {
             name: &name,
         };
         for item in &mut parts.items {
+            self.ctx.go_on()?;
             rewriter.scalar(&mut item.ex.expr, 8120, "select list")?;
         }
         for assign in &mut parts.assign {
@@ -104,6 +106,7 @@ impl<'a> Binder<'a> {
             rewriter.cond(cond, 8121, "HAVING clause")?;
         }
         for key in &mut parts.order {
+            self.ctx.go_on()?;
             rewriter.scalar(&mut key.expr, 8127, "ORDER BY clause")?;
         }
         let mut windows = scope.windows.clone();

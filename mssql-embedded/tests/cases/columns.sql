@@ -169,3 +169,26 @@ GO
 ALTER TABLE [$(s)].t ALTER COLUMN d INT;
 -- expect error 5074 16 1 The object 'df_$(s)' is dependent on column 'd'.
 -- expect error 4922 16 9
+
+-- "Columns per table: 1,024" (Maximum capacity specifications for SQL Server); a view has as many (CREATE VIEW).
+-- case: at_most_1024_columns
+DECLARE @s NVARCHAR(MAX) = N'CREATE TABLE $(s).fits (c1 INT', @i INT = 2;
+WHILE @i <= 1024 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+SELECT COUNT(*) AS n FROM sys.columns WHERE object_id = OBJECT_ID(N'$(s).fits');
+-- expect row: 1024
+GO
+DECLARE @s NVARCHAR(MAX) = N'CREATE TABLE $(s).wide (c1 INT', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+-- expect error 1702 16 * CREATE TABLE failed because column 'c1025' in table 'wide' exceeds the maximum of 1024 columns.
+GO
+DECLARE @s NVARCHAR(MAX) = N'DECLARE @t TABLE (c1 INT', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+-- expect error 1702 16 *
+GO
+DECLARE @s NVARCHAR(MAX) = N'CREATE VIEW $(s).w AS SELECT 1 AS c1', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', 1 AS c' + CAST(@i AS NVARCHAR(4)); SET @i += 1 END
+EXEC (@s);
+-- expect error 4505 16 * CREATE VIEW failed because column 'c1025' in view 'w' exceeds the maximum of 1024 columns.
