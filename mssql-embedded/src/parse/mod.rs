@@ -92,7 +92,8 @@ pub fn parse_text(
     let tokens = lexer::tokenize(text, options.quoted_identifier, progress)?;
     let mut parser = cursor::Parser::new(text, tokens, progress);
     parser.open_json = options.open_json;
-    parser.batch()
+    let batch = parser.batch();
+    parser.outcome(batch)
 }
 
 /// Parses one batch that nobody waits for.
@@ -136,9 +137,11 @@ pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
 pub fn parse_parameters(text: &str, progress: &mut Progress<'_>) -> SqlResult<Vec<ProcParam>> {
     let tokens = lexer::tokenize(text, true, progress)?;
     let mut parser = cursor::Parser::new(text, tokens, progress);
-    let params = parser.proc_params()?;
-    if !parser.at_end() {
-        return Err(parser.fail());
-    }
-    Ok(params)
+    let params = parser.proc_params().and_then(|params| {
+        if !parser.at_end() {
+            return Err(parser.fail());
+        }
+        Ok(params)
+    });
+    parser.outcome(params)
 }

@@ -429,6 +429,14 @@ fn parsing_asks_whether_to_stop() {
         ),
         format!("SELECT 1 WHERE 1 IN ({}", "1, ".repeat(6_000)),
         format!("SELECT CASE {}", "WHEN 1 = 1 THEN 2 ".repeat(2_000)),
+        // Without any expression.
+        format!("INSERT t ({}", "a, ".repeat(6_000)),
+        format!("DROP TABLE {}", "a, ".repeat(6_000)),
+        format!("SELECT 1 FROM t WITH ({}", "NOLOCK, ".repeat(6_000)),
+        format!("{} SELECT FROM", ";".repeat(12_000)),
+        format!("CREATE TABLE t ({}", "a INT, ".repeat(4_000)),
+        format!("CREATE PROCEDURE p {}", "@a INT, ".repeat(4_000)),
+        format!("GRANT SELECT TO {}", "a, ".repeat(6_000)),
     ];
     for text in texts {
         let tokens = 12_000;
