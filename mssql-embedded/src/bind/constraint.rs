@@ -20,7 +20,9 @@ pub(super) fn has_primary_key(table: &TableDef) -> bool {
 fn add_key(table: &mut TableDef, spec: IndexSpec<'_>, database: &Database) -> SqlResult<()> {
     match add_index(table, spec, database) {
         Ok(_) => Ok(()),
-        Err(cause) if matches!(cause.number, 1902 | 1911 | 1919 | 8111) => Err(not_created(cause)),
+        Err(cause) if matches!(cause.number, 1902 | 1904 | 1910 | 1911 | 1919 | 8111) => {
+            Err(not_created(cause))
+        }
         Err(other) => Err(other),
     }
 }
