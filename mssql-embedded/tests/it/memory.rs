@@ -336,15 +336,3 @@ async fn savepoints_have_a_limit() {
     let again = "BEGIN TRAN; SAVE TRAN s; ROLLBACK TRAN s; COMMIT; SELECT @@TRANCOUNT + 7";
     assert_eq!(client.int(again).await.unwrap(), 7);
 }
-
-/// The pieces of a text to be run count as they are put together.
-#[tokio::test]
-async fn the_pieces_of_a_text_count() {
-    let server = server(4 << 20);
-    let mut client = Session::open(&server).await;
-    let pieces = ["@s"; 200].join(" + ");
-    let statement = format!(
-        "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N' ' AS NVARCHAR(MAX)), 100000); EXEC ({pieces})"
-    );
-    is_too_much(&mut client, &statement).await;
-}
