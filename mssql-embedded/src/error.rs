@@ -80,6 +80,23 @@ impl SqlError {
         )
     }
 
+    /// How many expressions the grouping sets of a query may name.
+    pub const GROUPING_KEYS_MAX: usize = 32;
+
+    /// 10706: grouping sets that name more.
+    pub fn too_many_grouping_keys() -> Self {
+        Self::with(
+            10706,
+            15,
+            1,
+            format!(
+                "Too many expressions are specified in the GROUP BY clause. The maximum number is {} when \
+                 grouping sets are supplied.",
+                Self::GROUPING_KEYS_MAX
+            ),
+        )
+    }
+
     /// A construct this engine does not implement. SQL Server has no such message; 40517 ("keyword
     /// or statement option is not supported in this version") is the nearest one it owns.
     pub fn unsupported(what: impl fmt::Display) -> Self {

@@ -270,6 +270,9 @@ pub struct CreateProcedure {
     pub text: String,
 }
 
+/// How many parameters a procedure, and a call, may have ("Maximum capacity specifications for SQL Server").
+pub const PARAMETERS_MAX: usize = 2100;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcParam {
     /// `@name`.

@@ -4,7 +4,7 @@ macro_rules! permissions {
     ($($permission:ident, $name:literal, $code:literal;)+) => {
         /// A permission that the engine checks. Others are refused, since granting them would promise something nobody
         /// keeps.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Permission {
             $(#[doc = $name] $permission,)+
         }

@@ -1,5 +1,6 @@
 //! Constraints of a table: from syntax to definition.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ast::{ConstraintKind, TableConstraint};
@@ -19,21 +20,31 @@ pub(super) fn has_primary_key(table: &TableDef) -> bool {
 fn add_key(table: &mut TableDef, spec: IndexSpec<'_>, database: &Database) -> SqlResult<()> {
     match add_index(table, spec, database) {
         Ok(_) => Ok(()),
-        Err(cause) if matches!(cause.number, 1902 | 1911 | 1919 | 8111) => Err(not_created(cause)),
+        Err(cause) if matches!(cause.number, 1902 | 1904 | 1910 | 1911 | 1919 | 8111) => {
+            Err(not_created(cause))
+        }
         Err(other) => Err(other),
     }
 }
 
+/// Adds a constraint, and its name to the folded `names` of those that the table has.
 pub(super) fn add_one(
     table: &mut TableDef,
     constraint: &TableConstraint,
     column: Option<&str>,
     clustered_taken: bool,
+    names: &mut HashSet<String>,
     home: Home<'_>,
 ) -> SqlResult<()> {
     let database = home.database;
     let given = constraint.name.as_ref().map(|n| n.name.clone());
     let system_named = given.is_none();
+    if let Some(given) = &given {
+        names.insert(database.fold(given));
+    }
+    let mut free_name = |prefix: &str, table: &TableDef, column: Option<&str>| {
+        self::free_name(prefix, table, column, names, database)
+    };
     match &constraint.kind {
         ConstraintKind::PrimaryKey {
             clustered,
@@ -42,7 +53,7 @@ pub(super) fn add_one(
         } => {
             refuse_second_primary_key(table)?;
             let spec = IndexSpec {
-                name: given.unwrap_or_else(|| free_name("PK", table, None, database)),
+                name: given.unwrap_or_else(|| free_name("PK", table, None)),
                 unique: true,
                 clustered: clustered.unwrap_or(!clustered_taken),
                 columns,
@@ -61,7 +72,7 @@ pub(super) fn add_one(
             options,
         } => {
             let spec = IndexSpec {
-                name: given.unwrap_or_else(|| free_name("UQ", table, None, database)),
+                name: given.unwrap_or_else(|| free_name("UQ", table, None)),
                 unique: true,
                 clustered: clustered.unwrap_or(false),
                 columns,
@@ -77,7 +88,7 @@ pub(super) fn add_one(
         ConstraintKind::Check(condition, text) => {
             let check = CheckDef {
                 id: 0,
-                name: given.unwrap_or_else(|| free_name("CK", table, column, database)),
+                name: given.unwrap_or_else(|| free_name("CK", table, column)),
                 system_named,
                 condition: Arc::new(condition.clone()),
                 text: text.clone(),
@@ -94,7 +105,7 @@ pub(super) fn add_one(
         } => {
             let first = columns.first().map(|c| c.name.as_str());
             let key = ForeignKey {
-                name: given.unwrap_or_else(|| free_name("FK", table, first, database)),
+                name: given.unwrap_or_else(|| free_name("FK", table, first)),
                 system_named,
                 columns,
                 parent,
@@ -104,8 +115,7 @@ pub(super) fn add_one(
             add_foreign_key(table, &key, home)
         }
         ConstraintKind::Default { expr, text, column } => {
-            let name =
-                given.unwrap_or_else(|| free_name("DF", table, Some(&column.name), database));
+            let name = given.unwrap_or_else(|| free_name("DF", table, Some(&column.name)));
             let default = DefaultDef {
                 id: 0,
                 name,
@@ -155,12 +165,18 @@ fn add_default(
     Ok(())
 }
 
-/// A generated name that no constraint of the table has yet.
-fn free_name(prefix: &str, table: &TableDef, column: Option<&str>, database: &Database) -> String {
+/// A generated name that no constraint of the table has yet; it is among `names` afterwards.
+fn free_name(
+    prefix: &str,
+    table: &TableDef,
+    column: Option<&str>,
+    names: &mut HashSet<String>,
+    database: &Database,
+) -> String {
     let mut count = table.indexes.len() + table.checks.len() + table.foreign_keys.len();
     loop {
         let name = auto_name(prefix, &table.name, column, count);
-        if constraint_names(table).all(|n| database.fold(n) != database.fold(&name)) {
+        if names.insert(database.fold(&name)) {
             return name;
         }
         // After one has been dropped, others may have been counted as many before.

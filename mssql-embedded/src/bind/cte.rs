@@ -1,5 +1,7 @@
 //! Common table expressions. Each reference is bound anew, at the level where it stands.
 
+use std::collections::HashSet;
+
 use crate::ast::{Cte, ObjectName, QueryBody, SetOp};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Node, Query};
@@ -19,12 +21,9 @@ type MakeNode = Box<dyn FnOnce(usize) -> Node>;
 impl<'a> Binder<'a> {
     /// Makes the CTEs of a statement known.
     pub(super) fn push_ctes(&mut self, with: &'a [Cte]) -> SqlResult<()> {
-        for (i, cte) in with.iter().enumerate() {
-            let folded = self.ctx.database.fold(&cte.name.name);
-            if with[..i]
-                .iter()
-                .any(|c| self.ctx.database.fold(&c.name.name) == folded)
-            {
+        let mut names = HashSet::new();
+        for cte in with {
+            if !names.insert(self.ctx.database.fold(&cte.name.name)) {
                 return Err(SqlError::new(
                     239,
                     format!(

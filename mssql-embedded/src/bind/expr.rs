@@ -20,6 +20,7 @@ use super::{errors, resolve_collation, resolve_type};
 
 impl<'a> Binder<'a> {
     pub(super) fn bind_expr(&mut self, expr: &'a Expr) -> SqlResult<Ex> {
+        self.ctx.go_on()?;
         self.in_level(|b| b.bind_kind(expr))
             .map_err(|e| e.at(expr.pos.line))
     }

@@ -25,11 +25,18 @@ pub(super) struct Parts {
 pub(super) type Grouping = Box<dyn FnOnce(Node) -> Group>;
 
 /// The keys of GROUP BY, each once, and the grouping sets over them.
-pub(super) fn unique_keys(keys: Vec<Ex>, sets: &[Vec<usize>]) -> (Vec<Ex>, Vec<Vec<usize>>) {
+///
+/// # Errors
+///
+/// 10706 when the sets name too many keys.
+pub(super) fn unique_keys(
+    keys: Vec<Ex>,
+    sets: &[Vec<usize>],
+) -> SqlResult<(Vec<Ex>, Vec<Vec<usize>>)> {
     if sets.is_empty() {
-        return (keys, Vec::new());
+        return Ok((keys, Vec::new()));
     }
-    let mut unique: Vec<Ex> = Vec::with_capacity(keys.len());
+    let mut unique: Vec<Ex> = Vec::new();
     let mut places = Vec::with_capacity(keys.len());
     for key in keys {
         let known = unique.iter().position(|k| k.expr.same(&key.expr));
@@ -37,9 +44,12 @@ pub(super) fn unique_keys(keys: Vec<Ex>, sets: &[Vec<usize>]) -> (Vec<Ex>, Vec<V
         if known.is_none() {
             unique.push(key);
         }
+        if unique.len() > SqlError::GROUPING_KEYS_MAX {
+            return Err(SqlError::too_many_grouping_keys());
+        }
     }
     let placed = |set: &Vec<usize>| set.iter().map(|i| places[*i]).collect();
-    (unique, sets.iter().map(placed).collect())
+    Ok((unique, sets.iter().map(placed).collect()))
 }
 
 impl<'a> Binder<'a> {
@@ -58,6 +68,7 @@ impl<'a> Binder<'a> {
         }
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
+            self.ctx.go_on()?;
             let mut reads = false;
             key.expr.each_slot(&mut |l, _| reads |= l == level);
             if !reads {
@@ -85,6 +96,7 @@ impl<'a> Binder<'a> {
             name: &name,
         };
         for item in &mut parts.items {
+            self.ctx.go_on()?;
             rewriter.scalar(&mut item.ex.expr, 8120, "select list")?;
         }
         for assign in &mut parts.assign {
@@ -94,6 +106,7 @@ impl<'a> Binder<'a> {
             rewriter.cond(cond, 8121, "HAVING clause")?;
         }
         for key in &mut parts.order {
+            self.ctx.go_on()?;
             rewriter.scalar(&mut key.expr, 8127, "ORDER BY clause")?;
         }
         let mut windows = scope.windows.clone();

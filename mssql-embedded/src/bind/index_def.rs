@@ -7,6 +7,10 @@ use crate::catalog::{Database, IndexDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
+/// How many columns a key may have ("Maximum capacity specifications for SQL Server").
+const KEY_COLUMNS_MAX: usize = 32;
+/// How many indexes a table may have besides the clustered one.
+const NONCLUSTERED_MAX: usize = 999;
 /// The most bytes of a clustered key.
 const CLUSTERED_LIMIT: usize = 900;
 /// The most bytes of a nonclustered key.
@@ -26,7 +30,7 @@ pub(super) struct IndexSpec<'s> {
 ///
 /// # Errors
 ///
-/// 1911, 1909, 1919, 1902, 1913, 1944 and others, as SQL Server has them.
+/// 1904, 1910, 1911, 1909, 1919, 1902, 1913, 1944 and others, as SQL Server has them.
 pub fn index_from_ast(
     table: &mut TableDef,
     index: &CreateIndex,
@@ -104,6 +108,7 @@ pub(super) fn add_index(
     spec: IndexSpec<'_>,
     database: &Database,
 ) -> SqlResult<usize> {
+    check_counts(table, &spec)?;
     let mut keys: Vec<(usize, bool)> = Vec::with_capacity(spec.columns.len());
     for column in spec.columns {
         let position = key_column(table, &column.name, database)?;
@@ -169,6 +174,33 @@ pub(super) fn add_index(
     };
     table.indexes.insert(position, index);
     Ok(position)
+}
+
+/// 1904 and 1910: too many columns in the key, too many indexes on the table.
+fn check_counts(table: &TableDef, spec: &IndexSpec<'_>) -> SqlResult<()> {
+    let columns = spec.columns.len();
+    if columns > KEY_COLUMNS_MAX {
+        return Err(SqlError::new(
+            1904,
+            format!(
+                "The index '{}' on table '{}' has {columns} columns in the key list. The maximum limit \
+                 for index key column list is {KEY_COLUMNS_MAX}.",
+                spec.name, table.name
+            ),
+        ));
+    }
+    let others = table.indexes.iter().filter(|i| !i.clustered).count();
+    if !spec.clustered && others >= NONCLUSTERED_MAX {
+        return Err(SqlError::new(
+            1910,
+            format!(
+                "Could not create nonclustered index '{}' because it exceeds the maximum of \
+                 {NONCLUSTERED_MAX} allowed per table or view.",
+                spec.name
+            ),
+        ));
+    }
+    Ok(())
 }
 
 fn key_column(table: &TableDef, name: &Ident, database: &Database) -> SqlResult<usize> {

@@ -120,10 +120,12 @@ impl<'a> Binder<'a> {
                 .filter_map(writable)
                 .collect());
         }
-        let mut positions = Vec::with_capacity(names.len());
+        let mut positions = Vec::new();
+        let mut given = vec![false; table.columns.len()];
         for name in names {
+            self.ctx.go_on()?;
             let position = self.target_column(table, name)?;
-            if positions.contains(&position) {
+            if std::mem::replace(&mut given[position], true) {
                 return Err(errors::duplicate_assignment(&name.name));
             }
             if table.columns[position].computed.is_some() {

@@ -24,6 +24,26 @@ pub(super) struct Item {
     pub(super) identity: bool,
 }
 
+/// How many elements a select list may have ("Columns per SELECT statement" in "Maximum capacity specifications for SQL
+/// Server").
+const ELEMENTS_MAX: usize = 4096;
+
+/// 1056: a select list with more.
+pub(super) fn check_elements(count: usize) -> SqlResult<()> {
+    if count <= ELEMENTS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::with(
+        1056,
+        15,
+        1,
+        format!(
+            "The number of elements in the select list exceeds the maximum allowed number of \
+             {ELEMENTS_MAX} elements."
+        ),
+    ))
+}
+
 /// 141.
 pub(super) fn mixed_assignment() -> SqlError {
     SqlError::with(
@@ -45,6 +65,7 @@ impl<'a> Binder<'a> {
         let mut unknown: Option<SqlError> = None;
         let mut untold = UNKNOWN_TOLD;
         for item in items {
+            check_elements(list.len() + assign.len())?;
             match item {
                 SelectItem::Star(_) if matches!(use_, QueryUse::Exists) => {}
                 SelectItem::Star(prefix) => list.extend(self.expand_star(prefix.as_ref())?),
@@ -83,6 +104,7 @@ impl<'a> Binder<'a> {
                 }
             }
         }
+        check_elements(list.len() + assign.len())?;
         if let Some(error) = unknown {
             return Err(error);
         }

@@ -62,6 +62,6 @@ pub use foreign::{Touched, bind_foreign};
 pub use foreign_def::referenced_tables;
 pub use index_def::{index_from_ast, key_size_warning};
 pub use rules::{bind_default, bind_row_rules};
-pub use table_def::{TableName, add_to_table, table_def_from_ast};
+pub use table_def::{TableName, add_to_table, check_count, table_def_from_ast};
 pub use typing::{named_collation, resolve_collation, resolve_type};
 pub use view_def::check_view;

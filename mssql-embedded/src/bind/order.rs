@@ -1,5 +1,7 @@
 //! ORDER BY: positions, aliases, expressions.
 
+use std::collections::HashSet;
+
 use crate::ast::{Expr, ExprKind, Literal, OrderItem};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Scalar, SortKey};
@@ -26,6 +28,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<(Vec<SortKey>, Vec<usize>)> {
         let (mut keys, mut positions) = (Vec::new(), Vec::new());
         for (i, item) in order.iter().enumerate() {
+            self.ctx.go_on()?;
             let (ex, position) = match self.named_item(&item.expr, items)? {
                 Named::Item(n) => (self.copy(&items[n].ex)?, Some(n)),
                 Named::Expression => {
@@ -85,9 +88,11 @@ impl<'a> Binder<'a> {
 
     /// 169: the same column twice.
     fn refuse_repeated(&self, keys: &[SortKey]) -> SqlResult<()> {
-        for (i, key) in keys.iter().enumerate() {
-            let plain = matches!(key.expr, Scalar::Slot { .. });
-            if plain && keys[..i].iter().any(|k| k.expr.same(&key.expr)) {
+        let mut columns = HashSet::new();
+        for key in keys {
+            if let Scalar::Slot { level, slot } = key.expr
+                && !columns.insert((level, slot))
+            {
                 return Err(SqlError::with(
                     169,
                     15,
@@ -156,6 +161,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Vec<SortKey>> {
         let mut keys = Vec::new();
         for (i, item) in order.iter().enumerate() {
+            self.ctx.go_on()?;
             match self.named_item(&item.expr, items)? {
                 Named::Item(n) => {
                     let ex = self.copy(&items[n].ex)?;

@@ -9,7 +9,7 @@ use crate::value::precedence::check_implicit;
 
 use super::bind_row_rules;
 use super::context::Binder;
-use super::items::meta;
+use super::items::{check_elements, meta};
 use super::scope::{Clause, Source, SourceColumn, column_ex, table_columns};
 
 /// Where the rows that OUTPUT shows are in the buffer.
@@ -102,6 +102,7 @@ impl<'a> Binder<'a> {
         let level = self.scopes.len() - 1;
         let mut list = Vec::new();
         for item in items {
+            check_elements(list.len())?;
             match item {
                 SelectItem::Star(prefix) => {
                     let parts = prefix.as_ref().map_or(&[][..], |p| p.parts.as_slice());
@@ -131,6 +132,7 @@ impl<'a> Binder<'a> {
                 }
             }
         }
+        check_elements(list.len())?;
         Ok(list)
     }
 

@@ -1,5 +1,6 @@
 //! What FROM can read: tables, table variables, queries, system views, each with its slots and names.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ast::{Ident, TableHint};
@@ -266,6 +267,7 @@ pub(super) fn rename(columns: &mut [ColumnMeta], names: &[Ident], exposed: &str)
 
 /// 8155 and 8156: columns without a name, or with the same one.
 pub(super) fn check_names(columns: &[ColumnMeta], exposed: &str) -> SqlResult<()> {
+    let mut names = HashSet::with_capacity(columns.len());
     for (i, column) in columns.iter().enumerate() {
         if column.name.is_empty() {
             return Err(SqlError::with(
@@ -278,8 +280,7 @@ pub(super) fn check_names(columns: &[ColumnMeta], exposed: &str) -> SqlResult<()
                 ),
             ));
         }
-        let folded = column.name.to_lowercase();
-        if columns[..i].iter().any(|c| c.name.to_lowercase() == folded) {
+        if !names.insert(column.name.to_lowercase()) {
             return Err(SqlError::new(
                 8156,
                 format!(

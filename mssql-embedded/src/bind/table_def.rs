@@ -1,19 +1,25 @@
 //! CREATE TABLE, DECLARE @t TABLE and ALTER TABLE ADD: from syntax to definition.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ast::{ColumnDef, ConstraintKind, TableConstraint, TypeName};
 use crate::catalog::{Catalog, Column, Database, DefaultDef, Home, TableDef};
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::{Asking, stop_if};
 use crate::plan::VariableMap;
 use crate::value::{BareLength, DataType};
 
+use super::BindContext;
 use super::column_def;
-use super::constraint::{add_one, auto_name, has_primary_key};
+use super::constraint::{add_one, auto_name, constraint_names, has_primary_key};
 use super::errors::not_created;
 use super::index_def::nullable_key;
 use super::rules::{bind_default, bind_row_rules, computed_type, context};
 use super::{resolve_collation, resolve_type};
+
+/// How many columns a table may have ("Maximum capacity specifications for SQL Server").
+pub const COLUMNS_MAX: usize = 1024;
 
 /// What a new table is called and where it goes.
 #[derive(Clone, Debug)]
@@ -61,16 +67,18 @@ impl TableName {
 ///
 /// # Errors
 ///
-/// What SQL Server refuses in a table definition: 2705, 2744, 8110, 8111, 1919 and others.
+/// What SQL Server refuses in a table definition: 1702, 2705, 2744, 8110, 8111, 1919 and others; besides, that of
+/// `interrupted`, which is asked at each column and each constraint.
 pub fn table_def_from_ast(
     name: &TableName,
     columns: &[ColumnDef],
     constraints: &[TableConstraint],
     home: Home<'_>,
+    interrupted: Asking<'_>,
 ) -> SqlResult<TableDef> {
     let mut table = name.clone().table(Vec::new());
-    columns_from_ast(&mut table, columns, home.database)?;
-    add_constraints(&mut table, columns, constraints, home)?;
+    columns_from_ast(&mut table, columns, home.database, interrupted)?;
+    add_constraints(&mut table, columns, constraints, home, interrupted)?;
     Ok(table)
 }
 
@@ -84,8 +92,9 @@ pub fn add_to_table(
     columns: &[ColumnDef],
     constraints: &[TableConstraint],
     home: Home<'_>,
+    interrupted: Asking<'_>,
 ) -> SqlResult<()> {
-    columns_from_ast(table, columns, home.database)?;
+    columns_from_ast(table, columns, home.database, interrupted)?;
     let mut all = (columns.iter().flat_map(|c| &c.constraints)).chain(constraints);
     let primary = |c: &TableConstraint| matches!(c.kind, ConstraintKind::PrimaryKey { .. });
     if has_primary_key(table) && all.any(primary) {
@@ -95,7 +104,7 @@ pub fn add_to_table(
         );
         return Err(not_created(SqlError::with(1779, 16, 0, message)));
     }
-    add_constraints(table, columns, constraints, home)
+    add_constraints(table, columns, constraints, home, interrupted)
 }
 
 /// Adds constraints, those of the new columns first, and checks the definition. A constraint that is written at a column
@@ -105,6 +114,7 @@ fn add_constraints(
     columns: &[ColumnDef],
     constraints: &[TableConstraint],
     home: Home<'_>,
+    interrupted: Asking<'_>,
 ) -> SqlResult<()> {
     let database = home.database;
     let inline = columns
@@ -123,13 +133,15 @@ fn add_constraints(
         | ConstraintKind::ForeignKey { .. }
         | ConstraintKind::Default { .. } => false,
     });
+    let mut names: HashSet<String> = constraint_names(table).map(|n| database.fold(n)).collect();
     for (constraint, column) in all {
+        stop_if(interrupted())?;
         refuse_null_key(table, constraint, columns, database)?;
         let column = column.map(|c| c.name.name.as_str());
-        add_one(table, constraint, column, taken, home)?;
+        add_one(table, constraint, column, taken, &mut names, home)?;
     }
     column_def::check_names(table, database)?;
-    validate(table, database)
+    validate(table, database, interrupted)
 }
 
 /// 8111: a column declared NULL cannot be part of the PRIMARY KEY; one that says nothing becomes NOT
@@ -143,12 +155,9 @@ fn refuse_null_key(
     let ConstraintKind::PrimaryKey { columns: keys, .. } = &constraint.kind else {
         return Ok(());
     };
-    let same = |a: &str, b: &str| database.fold(a) == database.fold(b);
-    let declared_null = |name: &str| {
-        columns
-            .iter()
-            .any(|c| same(&c.name.name, name) && c.nullable == Some(true))
-    };
+    let nullable = columns.iter().filter(|c| c.nullable == Some(true));
+    let nullable: HashSet<String> = nullable.map(|c| database.fold(&c.name.name)).collect();
+    let declared_null = |name: &str| nullable.contains(&database.fold(name));
     if keys.iter().any(|k| declared_null(&k.name.name)) {
         return Err(not_created(nullable_key(table)));
     }
@@ -159,19 +168,19 @@ fn refuse_null_key(
 ///
 /// # Errors
 ///
-/// 2705 for a name used twice, 2744 for a second identity column, and those of each column.
+/// 1702 for too many, 2705 for a name used twice, 2744 for a second identity column, and those of each column.
 fn columns_from_ast(
     table: &mut TableDef,
     columns: &[ColumnDef],
     database: &Database,
+    interrupted: Asking<'_>,
 ) -> SqlResult<()> {
+    let known = table.columns.iter();
+    let mut names: HashSet<String> = known.map(|c| database.fold(&c.name)).collect();
     for def in columns {
-        let folded = database.fold(&def.name.name);
-        if table
-            .columns
-            .iter()
-            .any(|c| database.fold(&c.name) == folded)
-        {
+        stop_if(interrupted())?;
+        check_count(table.columns.len(), &def.name.name, &table.name)?;
+        if !names.insert(database.fold(&def.name.name)) {
             return Err(SqlError::with(
                 2705,
                 16,
@@ -200,6 +209,20 @@ fn columns_from_ast(
         table.columns.push(column);
     }
     Ok(())
+}
+
+/// 1702: a column for which a table that has so many has no place.
+pub fn check_count(columns: usize, column: &str, table: &str) -> SqlResult<()> {
+    if columns < COLUMNS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        1702,
+        format!(
+            "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of \
+             {COLUMNS_MAX} columns."
+        ),
+    ))
 }
 
 /// Makes one column that follows those the table has.
@@ -312,9 +335,12 @@ fn column_type(
 }
 
 /// Binds every expression of the definition once, so that a wrong one is refused now.
-pub(super) fn validate(table: &TableDef, database: &Database) -> SqlResult<()> {
+fn validate(table: &TableDef, database: &Database, interrupted: Asking<'_>) -> SqlResult<()> {
     let (catalog, variables) = (Catalog::default(), VariableMap::default());
-    let ctx = context(&catalog, &variables, database);
+    let ctx = BindContext {
+        interrupted,
+        ..context(&catalog, &variables, database)
+    };
     bind_row_rules(&ctx, table)?;
     for column in &table.columns {
         bind_default(&ctx, column)?;

@@ -1,5 +1,7 @@
 //! The definition of a view.
 
+use std::collections::HashSet;
+
 use crate::ast::{Ident, SelectStmt};
 use crate::error::{SqlError, SqlResult};
 
@@ -7,12 +9,13 @@ use super::collate::require_settled;
 use super::context::{BindContext, Binder};
 use super::source::rename;
 use super::state::QueryUse;
+use super::table_def::COLUMNS_MAX;
 
 /// Checks the query of a view, whose names must be found when it is created, unlike those of a procedure.
 ///
 /// # Errors
 ///
-/// Those of the query; 4506, 4511, 8158 and 8159 for the names of its columns.
+/// Those of the query; 4505, 4506, 4511, 8158 and 8159 for the names of its columns.
 pub fn check_view<'a>(
     ctx: &'a BindContext<'a>,
     view: &str,
@@ -23,6 +26,7 @@ pub fn check_view<'a>(
     binder.push_ctes(&select.with)?;
     let mut query = binder.bind_nested(&select.query, QueryUse::Closed)?;
     rename(&mut query.columns, names, view)?;
+    let mut column_names = HashSet::new();
     for (i, column) in query.columns.iter().enumerate() {
         if column.name.is_empty() {
             return Err(SqlError::new(
@@ -34,9 +38,17 @@ pub fn check_view<'a>(
                 ),
             ));
         }
-        let folded = ctx.database.fold(&column.name);
-        let mut before = query.columns[..i].iter();
-        if before.any(|other| ctx.database.fold(&other.name) == folded) {
+        if i == COLUMNS_MAX {
+            return Err(SqlError::new(
+                4505,
+                format!(
+                    "CREATE VIEW failed because column '{}' in view '{view}' exceeds the maximum of \
+                     {COLUMNS_MAX} columns.",
+                    column.name
+                ),
+            ));
+        }
+        if !column_names.insert(ctx.database.fold(&column.name)) {
             return Err(SqlError::new(
                 4506,
                 format!(

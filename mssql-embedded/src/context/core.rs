@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
 use crate::fast_map::FastMap;
 use crate::lock::LockOwner;
-use crate::memory::{Charge, Memory};
+use crate::memory::{Charge, LARGE_BYTES, Memory};
 use crate::plan::Against;
 use crate::storage::{Mark, Txn};
 use crate::value::Value;
@@ -138,6 +138,35 @@ pub struct ActingAs {
     pub user: i32,
 }
 
+/// What SAVE TRANSACTION has marked.
+#[derive(Debug)]
+pub struct Savepoint {
+    pub name: String,
+    pub mark: Mark,
+    /// Nothing limits their number but the session's memory.
+    _charge: Charge,
+}
+
+impl Savepoint {
+    /// A savepoint on the session's account.
+    ///
+    /// # Errors
+    ///
+    /// 701 when it may not have it.
+    pub fn new(name: String, mark: Mark, memory: &Arc<Memory>) -> SqlResult<Self> {
+        let bytes = size_of::<Self>() + name.len();
+        // The ROLLBACK that gives them all up must still find room.
+        memory.room(bytes + LARGE_BYTES)?;
+        let mut charge = memory.charge();
+        charge.add(bytes)?;
+        Ok(Self {
+            name,
+            mark,
+            _charge: charge,
+        })
+    }
+}
+
 /// What the session is, apart from its connection.
 pub struct Core {
     pub engine: Arc<Engine>,
@@ -161,7 +190,7 @@ pub struct Core {
     pub trancount: u32,
     /// Whether the transaction can only be rolled back: XACT_STATE() = -1.
     pub doomed: bool,
-    pub savepoints: Vec<(String, Mark)>,
+    pub savepoints: Vec<Savepoint>,
     /// The name given to the outermost BEGIN TRAN.
     pub transaction_name: Option<String>,
     pub rowcount: i64,

@@ -7,7 +7,7 @@ mod random;
 mod resolve;
 mod values;
 
-pub use self::core::{ActingAs, Core, Prepared, Settings};
+pub use self::core::{ActingAs, Core, Prepared, Savepoint, Settings};
 pub use frame::Frame;
 pub use random::Random;
 pub use resolve::{

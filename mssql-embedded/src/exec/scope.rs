@@ -50,7 +50,7 @@ impl Scope for Env<'_, '_> {
             Asked::Rows(rows) => return only_value(&rows),
             Asked::Keep(ticket) => {
                 let rows = collect(query, self)?;
-                return only_value(&self.spools.keep(ticket, rows.into_parts().0)?);
+                return only_value(&self.spools.keep(ticket, rows));
             }
         }
         let mut run = QueryRun::open(query, self)?;
@@ -72,15 +72,17 @@ impl Scope for Env<'_, '_> {
             Asked::Keep(ticket) => ticket,
         };
         let mut run = QueryRun::open(query, self)?;
-        let mut rows = Vec::new();
-        // What the rows hold does not matter.
+        let mut rows = KeptRows::new(&self.core.memory);
+        // What the rows hold does not matter, nor how many there are.
         while run.advance(self)? {
-            rows.push(Vec::new());
+            if rows.is_empty() {
+                rows.push(Vec::new())?;
+            }
             if !ticket.is_eager {
                 break;
             }
         }
-        Ok(!self.spools.keep(ticket, rows)?.is_empty())
+        Ok(!self.spools.keep(ticket, rows).is_empty())
     }
 
     fn each_member(
@@ -94,7 +96,7 @@ impl Scope for Env<'_, '_> {
             Asked::Rows(rows) => Some(rows),
             Asked::Keep(eager) if eager.is_eager => {
                 let rows = collect(query, self)?;
-                Some(self.spools.keep(eager, rows.into_parts().0)?)
+                Some(self.spools.keep(eager, rows))
             }
             Asked::Keep(lazy) => {
                 to_keep = Some((lazy, KeptRows::new(&self.core.memory)));
@@ -123,7 +125,7 @@ impl Scope for Env<'_, '_> {
             }
         }
         if let Some((ticket, rows)) = to_keep {
-            self.spools.keep(ticket, rows.into_parts().0)?;
+            self.spools.keep(ticket, rows);
         }
         Ok(())
     }

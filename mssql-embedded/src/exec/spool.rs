@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use crate::adversary::Question;
 use crate::context::Core;
-use crate::error::SqlResult;
 use crate::fast_map::FastMap;
-use crate::memory::{Charge, row_bytes};
+use crate::memory::{Charge, KeptRows};
 use crate::plan::{Node, Part, Purpose, Query};
 use crate::value::Value;
 
@@ -35,10 +34,17 @@ struct Spool {
     keeping: Keeping,
     /// The slots that its rows depend on.
     reads: Vec<(usize, usize)>,
-    /// Values of these slots, and the rows that were found for them.
-    kept: Option<(String, Shared)>,
+    kept: Option<Kept>,
+}
+
+/// Rows that a spool has.
+#[derive(Debug)]
+struct Kept {
+    /// The values of the slots they depend on.
+    key: String,
+    rows: Shared,
     /// What they hold of the session's memory.
-    charge: Charge,
+    _charge: Charge,
 }
 
 /// The spools of a statement, by the place of what they are for in the plan.
@@ -86,15 +92,17 @@ impl Spools {
     }
 
     /// Keeps all rows that there are.
-    pub fn keep(&mut self, ticket: Ticket, rows: Vec<Vec<Value>>) -> SqlResult<Shared> {
+    pub fn keep(&mut self, ticket: Ticket, rows: KeptRows) -> Shared {
+        let (rows, charge) = rows.into_parts();
         let rows = Arc::new(rows);
         if let Some(spool) = self.spools.get_mut(&ticket.place) {
-            spool
-                .charge
-                .set(rows.iter().map(|row| row_bytes(row)).sum())?;
-            spool.kept = Some((ticket.key, Arc::clone(&rows)));
+            spool.kept = Some(Kept {
+                key: ticket.key,
+                rows: Arc::clone(&rows),
+                _charge: charge,
+            });
         }
-        Ok(rows)
+        rows
     }
 
     fn ask(
@@ -124,7 +132,6 @@ impl Spools {
                 keeping,
                 reads: reads.unwrap_or_default(),
                 kept: None,
-                charge: core.memory.charge(),
             }
         });
         if spool.keeping == Keeping::Not {
@@ -136,12 +143,16 @@ impl Spools {
             let _ = write!(key, "{:?};", rows[*level][*slot]);
         }
         match &spool.kept {
-            Some((of, rows)) if *of == key => Asked::Rows(Arc::clone(rows)),
-            _ => Asked::Keep(Ticket {
-                place,
-                key,
-                is_eager: spool.keeping == Keeping::Eager,
-            }),
+            Some(kept) if kept.key == key => Asked::Rows(Arc::clone(&kept.rows)),
+            _ => {
+                // Memory for those of another search is there again before new ones are read.
+                spool.kept = None;
+                Asked::Keep(Ticket {
+                    place,
+                    key,
+                    is_eager: spool.keeping == Keeping::Eager,
+                })
+            }
         }
     }
 }

@@ -11,6 +11,12 @@ use super::{Request, Stats};
 /// text, so that generated texts do not fill the memory.
 const STATEMENTS_KEPT: usize = 10_000;
 
+/// The same for the procedures that requests name, which need not exist.
+const PROCEDURES_KEPT: usize = 10_000;
+
+/// Names and texts are counted one by one until they take so many bytes together.
+const BYTES_KEPT: usize = 64 << 20;
+
 /// Bytes of one request and its answer, without packet headers and encryption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -68,7 +74,8 @@ pub struct StatementCounters {
 ///
 /// A procedure call is counted under `schema.name` as the client spelled it; a text that consists of
 /// one EXEC counts as a call of that procedure. Other texts count as `batch` or `sp_executesql`,
-/// BEGIN, COMMIT and ROLLBACK requests of the driver as `transaction`.
+/// BEGIN, COMMIT and ROLLBACK requests of the driver as `transaction`. After ten thousand different names, or 64 MiB
+/// of names and texts, the rest is counted together under an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// By `schema.name` of the procedure, or by the label that stands for other requests.
@@ -181,6 +188,8 @@ impl fmt::Display for Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Book {
     kept: Snapshot,
+    /// What the names and texts in it take.
+    bytes: usize,
 }
 
 impl Book {
@@ -191,19 +200,28 @@ impl Book {
             traffic: request.traffic,
             server_time: request.time,
         };
-        match self.kept.procedures.get_mut(request.label) {
+        let kept = &mut self.kept.procedures;
+        let bytes = self.bytes + request.label.len();
+        let full = kept.len() >= PROCEDURES_KEPT || bytes > BYTES_KEPT;
+        match kept.get_mut(request.label) {
             Some(counters) => counters.add(&spent),
+            None if full => kept.entry(String::new()).or_default().add(&spent),
             None => {
-                self.kept.procedures.insert(request.label.to_owned(), spent);
+                self.bytes = bytes;
+                kept.insert(request.label.to_owned(), spent);
             }
         }
     }
 
     pub(super) fn statement(&mut self, procedure: &str, text: &str, stats: &Stats) {
         let mut key = (procedure.to_owned(), text.to_owned());
-        let full = self.kept.statements.len() >= STATEMENTS_KEPT;
-        if full && !self.kept.statements.contains_key(&key) {
-            key = (String::new(), String::new());
+        if !self.kept.statements.contains_key(&key) {
+            let bytes = self.bytes + procedure.len() + text.len();
+            if self.kept.statements.len() >= STATEMENTS_KEPT || bytes > BYTES_KEPT {
+                key = (String::new(), String::new());
+            } else {
+                self.bytes = bytes;
+            }
         }
         let counters = self.kept.statements.entry(key).or_default();
         counters.executions += 1;
@@ -261,5 +279,40 @@ mod tests {
         assert_eq!(snapshot.statements.len(), STATEMENTS_KEPT + 1);
         let rest = snapshot.statements[&(String::new(), String::new())];
         assert_eq!(rest.executions, 5);
+    }
+
+    /// Nor can few that are long.
+    #[test]
+    fn long_texts_and_names_are_counted_together() {
+        let mut book = Book::default();
+        let long = "x".repeat(BYTES_KEPT / 4);
+        for n in 0..8 {
+            book.statement("", &format!("{n}{long}"), &Stats::default());
+        }
+        for n in 0..8 {
+            call(&mut book, &format!("{n}{long}"), 1);
+        }
+        let snapshot = book.snapshot();
+        assert_eq!(snapshot.statements.len(), 3 + 1);
+        assert_eq!(
+            snapshot.statements[&(String::new(), String::new())].executions,
+            5
+        );
+        assert_eq!(snapshot.procedures[""].calls, 8);
+    }
+
+    /// Nor can names of procedures that a client makes up.
+    #[test]
+    fn procedures_beyond_the_limit_are_counted_together() {
+        let mut book = Book::default();
+        for n in 0..PROCEDURES_KEPT + 5 {
+            call(&mut book, &format!("p{n}"), 1);
+        }
+        call(&mut book, "p0", 1);
+        let snapshot = book.snapshot();
+        assert_eq!(snapshot.procedures.len(), PROCEDURES_KEPT + 1);
+        assert_eq!(snapshot.procedures[""].calls, 5);
+        assert_eq!(snapshot.of("p0").calls, 2);
+        assert_eq!(snapshot.total().calls, PROCEDURES_KEPT as u64 + 6);
     }
 }

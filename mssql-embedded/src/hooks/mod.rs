@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 pub use counters::{Counters, Snapshot, StatementCounters, Traffic};
 pub(crate) use gate::Gate;
+pub(crate) use sessions::KillSwitch;
 pub use stats::Stats;
 pub use trigger::Trigger;
 pub(crate) use trigger::{Event, Moment};

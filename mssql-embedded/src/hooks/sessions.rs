@@ -2,13 +2,35 @@
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Hooks;
 
-/// The live sessions. A session that did not come over the wire has no socket.
+/// Ends a connection from elsewhere.
+#[derive(Debug)]
+pub(crate) struct KillSwitch {
+    socket: TcpStream,
+    /// Seen by a running request whatever its client has sent meanwhile.
+    killed: Arc<AtomicBool>,
+}
+
+impl KillSwitch {
+    pub(crate) fn new(socket: TcpStream, killed: Arc<AtomicBool>) -> Self {
+        Self { socket, killed }
+    }
+
+    fn throw(&self) {
+        self.killed.store(true, Ordering::Relaxed);
+        // A socket that is closed already has the effect that is wanted.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+}
+
+/// The live sessions. One that did not come over the wire has no connection.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    live: BTreeMap<u16, Option<TcpStream>>,
+    live: BTreeMap<u16, Option<KillSwitch>>,
 }
 
 impl Hooks {
@@ -16,9 +38,9 @@ impl Hooks {
         self.sessions.lock().live.insert(spid, None);
     }
 
-    /// Its connection can be ended through this socket.
-    pub(crate) fn session_attached(&self, spid: u16, socket: TcpStream) {
-        self.sessions.lock().live.insert(spid, Some(socket));
+    /// Its connection can be ended by this.
+    pub(crate) fn session_attached(&self, spid: u16, switch: KillSwitch) {
+        self.sessions.lock().live.insert(spid, Some(switch));
     }
 
     /// A session is over, rolled back and without locks.
@@ -35,9 +57,8 @@ impl Hooks {
     /// milliseconds. False when there is no such connection.
     pub(crate) fn kill(&self, spid: u16) -> bool {
         match self.sessions.lock().live.get(&spid) {
-            // A socket that is closed already has the effect that is wanted.
-            Some(Some(socket)) => {
-                let _ = socket.shutdown(Shutdown::Both);
+            Some(Some(switch)) => {
+                switch.throw();
                 true
             }
             _ => false,

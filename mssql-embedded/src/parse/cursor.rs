@@ -67,6 +67,8 @@ pub(super) struct Parser<'a> {
     progress: &'a mut Progress<'a>,
     /// At which token it is told of the next time.
     next_turn: usize,
+    /// Its error, once there is one.
+    ended: Option<SqlError>,
 }
 
 impl<'a> Parser<'a> {
@@ -87,6 +89,15 @@ impl<'a> Parser<'a> {
             open_json: true,
             progress,
             next_turn: TOKENS_PER_TURN,
+            ended: None,
+        }
+    }
+
+    /// What the parsing came to: what `progress` said, if that ended it.
+    pub fn outcome<T>(self, parsed: SqlResult<T>) -> SqlResult<T> {
+        match self.ended {
+            Some(error) => Err(error),
+            None => parsed,
         }
     }
 
@@ -114,11 +125,19 @@ impl<'a> Parser<'a> {
         self.tokens[(self.at + ahead).min(last)]
     }
 
-    /// Takes the current token.
+    /// Takes the current token. Whatever loops takes tokens, so this is where a long text is noticed.
     pub fn advance(&mut self) -> Token {
         let token = self.peek();
         if token.kind != Tok::End {
             self.at += 1;
+        }
+        if self.at >= self.next_turn {
+            self.next_turn = self.at + TOKENS_PER_TURN;
+            if let Err(error) = (self.progress)(0) {
+                // As if the text ended here; what that looks like is told to nobody.
+                self.at = self.tokens.len() - 1;
+                self.ended = Some(error);
+            }
         }
         token
     }
@@ -244,13 +263,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs `inner` one nesting level deeper. Every statement and every expression does so, so this is where a long
-    /// text is noticed.
+    /// Runs `inner` one nesting level deeper. Every statement and every expression does so.
     pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
-        if self.at >= self.next_turn {
-            self.next_turn = self.at + TOKENS_PER_TURN;
-            (self.progress)(0)?;
-        }
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(errors::too_deep(self.line()));

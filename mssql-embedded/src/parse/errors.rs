@@ -224,6 +224,13 @@ pub(super) fn too_much_recursion(limit: u32, line: u32) -> SqlError {
     syntax(310, 1, line, message)
 }
 
+pub(super) fn too_many_parameters(what: &str, max: usize, line: u32) -> SqlError {
+    let message = format!(
+        "There are too many parameters in this {what} PROCEDURE statement. The maximum number is {max}."
+    );
+    syntax(180, 1, line, message)
+}
+
 pub(super) fn too_many_sets(line: u32) -> SqlError {
     let message = "Too many grouping sets. The maximum number is 4096.";
     syntax(10703, 1, line, message.to_owned())

@@ -9,7 +9,7 @@ use crate::ast::Pos;
 use crate::error::{SqlError, SqlResult};
 
 /// The longest identifier, in characters.
-const IDENTIFIER_MAX: usize = 128;
+pub(super) const IDENTIFIER_MAX: usize = 128;
 
 /// Tokenizes a whole batch; the last token is always [`Tok::End`].
 pub(super) fn tokenize(
@@ -160,12 +160,16 @@ impl Lexer<'_> {
     fn delimited(&mut self, open: usize, close: u8, kind: Tok, pos: Pos) -> SqlResult<Tok> {
         let start = self.at + open;
         self.at = start;
+        let mut doubled = 0;
         loop {
             match self.byte(0) {
                 None => {
                     return Err(errors::unclosed_quote(&self.text[start..], pos.line));
                 }
-                Some(b) if b == close && self.byte(1) == Some(close) => self.at += 2,
+                Some(b) if b == close && self.byte(1) == Some(close) => {
+                    self.at += 2;
+                    doubled += 1;
+                }
                 Some(b) if b == close => break,
                 Some(_) => self.at += 1,
             }
@@ -176,7 +180,7 @@ impl Lexer<'_> {
             if content.is_empty() {
                 return Err(errors::empty_name(pos.line));
             }
-            check_length(content, pos)?;
+            check_length(content, doubled, pos)?;
         }
         Ok(kind)
     }
@@ -231,7 +235,7 @@ impl Lexer<'_> {
         let start = self.at;
         self.skip_word();
         let word = &self.text[start..self.at];
-        check_length(word, pos)?;
+        check_length(word, 0, pos)?;
         Ok(if word.starts_with("@@") {
             Tok::Global
         } else if word.starts_with('@') {
@@ -280,9 +284,11 @@ impl Lexer<'_> {
     }
 }
 
-fn check_length(name: &str, pos: Pos) -> SqlResult<()> {
+/// Of a mark that is `doubled` to stand for itself one counts.
+fn check_length(name: &str, doubled: usize, pos: Pos) -> SqlResult<()> {
+    let max = IDENTIFIER_MAX + doubled;
     // Byte length bounds character length, so short names need no counting.
-    if name.len() > IDENTIFIER_MAX && name.chars().count() > IDENTIFIER_MAX {
+    if name.len() > max && name.chars().count() > max {
         return Err(errors::too_long(name, IDENTIFIER_MAX, pos.line));
     }
     Ok(())

@@ -92,7 +92,8 @@ pub fn parse_text(
     let tokens = lexer::tokenize(text, options.quoted_identifier, progress)?;
     let mut parser = cursor::Parser::new(text, tokens, progress);
     parser.open_json = options.open_json;
-    parser.batch()
+    let batch = parser.batch();
+    parser.outcome(batch)
 }
 
 /// Parses one batch that nobody waits for.
@@ -106,12 +107,18 @@ fn unheard(_: usize) -> SqlResult<()> {
     Ok(())
 }
 
+/// More than a name of four parts can take, each of them the longest there is, doubled and delimited.
+pub const NAME_BYTES_MAX: usize = 8192;
+
 /// Parses a dotted name on its own, as OBJECT_ID, RPC requests and EXEC @name carry it.
 ///
 /// # Errors
 ///
-/// A syntax error when the text is anything else.
+/// A syntax error when the text is anything else, and 103 when it is too long for a name, without a look at the rest.
 pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
+    if text.len() > NAME_BYTES_MAX {
+        return Err(errors::too_long(text, lexer::IDENTIFIER_MAX, 1));
+    }
     let mut progress = unheard;
     let tokens = lexer::tokenize(text, true, &mut progress)?;
     let mut parser = cursor::Parser::new(text, tokens, &mut progress);
@@ -130,9 +137,11 @@ pub fn parse_name(text: &str) -> SqlResult<ObjectName> {
 pub fn parse_parameters(text: &str, progress: &mut Progress<'_>) -> SqlResult<Vec<ProcParam>> {
     let tokens = lexer::tokenize(text, true, progress)?;
     let mut parser = cursor::Parser::new(text, tokens, progress);
-    let params = parser.proc_params()?;
-    if !parser.at_end() {
-        return Err(parser.fail());
-    }
-    Ok(params)
+    let params = parser.proc_params().and_then(|params| {
+        if !parser.at_end() {
+            return Err(parser.fail());
+        }
+        Ok(params)
+    });
+    parser.outcome(params)
 }

@@ -7,6 +7,7 @@
 
 use super::cursor::Parser;
 use super::errors;
+use super::lexer::IDENTIFIER_MAX;
 use super::token::{Tok, Token};
 use crate::ast::{Expr, ExprKind, Ident, Literal, ObjectName, TypeArg, TypeName};
 use crate::error::{SqlError, SqlResult};
@@ -70,8 +71,12 @@ impl Parser<'_> {
         let token = self.peek();
         if matches!(token.kind, Tok::Str | Tok::NStr) {
             self.advance();
+            let name = self.string_value(token);
+            if name.chars().count() > IDENTIFIER_MAX {
+                return Err(errors::too_long(&name, IDENTIFIER_MAX, token.pos.line));
+            }
             return Ok(Ident {
-                name: self.string_value(token),
+                name,
                 pos: token.pos,
             });
         }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::cursor::{Parser, Scope};
+use super::errors;
 use super::stmt::{ListEnd, Place};
 use super::token::Tok;
-use crate::ast::{CreateProcedure, CreateView, Ddl, ObjectName, ProcParam};
+use crate::ast::{CreateProcedure, CreateView, Ddl, ObjectName, PARAMETERS_MAX, ProcParam};
 use crate::error::SqlResult;
 use crate::refused::Kind;
 
@@ -35,7 +36,12 @@ impl Parser<'_> {
         if self.is(Tok::Semi) {
             return Err(self.refused(Kind::Clause, "a numbered procedure"));
         }
+        let line = self.line();
         let params = self.proc_params()?;
+        if params.len() > PARAMETERS_MAX {
+            let what = if alter { "ALTER" } else { "CREATE" };
+            return Err(errors::too_many_parameters(what, PARAMETERS_MAX, line));
+        }
         let mut procedure = CreateProcedure {
             name,
             or_alter,

@@ -321,3 +321,13 @@ fn deep_nesting_is_refused() {
     parse(&format!("SELECT {}", open(40, "(", "1", ")")));
     parse(&format!("SELECT 1{}", "+1".repeat(400)));
 }
+
+/// A text that is too long for a name is not cut into tokens.
+#[test]
+fn names_have_a_length() {
+    let part = format!("[{}]", "]]".repeat(128));
+    let longest = [part.as_str(); 4].join(" . ");
+    assert_eq!(crate::parse::parse_name(&longest).unwrap().parts.len(), 4);
+    let dots = ".".repeat(10_000);
+    assert_eq!(crate::parse::parse_name(&dots).unwrap_err().number, 103);
+}

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::access::Latch;
 use crate::ast::{ProcParam, Stmt};
 use crate::bind::{self, BindContext, bind_scalars, resolve_type};
 use crate::catalog::{Catalog, Database, Param, ProcedureDef};
@@ -15,21 +14,22 @@ use crate::parse::{ParseOptions, parse_text};
 use crate::plan::{BoundKind, Module, Origin, VariableMap};
 use crate::value::{BareLength, CastMode, cast};
 
-/// The compiled unit of a procedure, from the cache or new.
+/// The compiled unit of a procedure, from the cache or new. Nobody holds the latch: the tables that it declares may
+/// take their time.
 pub fn module_of(
-    latch: &Latch<'_>,
+    catalog: &Catalog,
     procedure: &Arc<ProcedureDef>,
     core: &Core,
+    interrupted: Asking<'_>,
 ) -> SqlResult<Arc<Module>> {
     if let Some(module) = core.engine.module(procedure.id, procedure.version) {
         return Ok(module);
     }
-    let database = latch
-        .catalog
+    let database = catalog
         .databases
         .get(&core.database)
         .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
-    let variables = collect_variables(database, &procedure.params, &procedure.body)?;
+    let variables = collect_variables(database, &procedure.params, &procedure.body, interrupted)?;
     let module = Module::new(
         procedure.params.clone(),
         Arc::clone(&procedure.body),
@@ -103,7 +103,7 @@ pub fn compile_text(
         charge.add(tokens * BYTES_PER_TOKEN)
     })?;
     let body = Arc::new(batch.statements);
-    let variables = collect_variables(database, &params, &body)?;
+    let variables = collect_variables(database, &params, &body, interrupted)?;
     let module = Module::new(
         params,
         body,
@@ -133,13 +133,16 @@ fn same_params(a: &[Param], b: &[Param]) -> bool {
 }
 
 /// The parameter list of sp_executesql: `@a INT, @b NVARCHAR(20) OUTPUT`.
-pub fn parse_parameters(text: &str, core: &Core) -> SqlResult<Vec<Param>> {
+pub fn parse_parameters(text: &str, core: &Core, interrupted: Asking<'_>) -> SqlResult<Vec<Param>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let mut charge = core.memory.charge();
-    let declared =
-        crate::parse::parse_parameters(text, &mut |tokens| charge.add(tokens * BYTES_PER_TOKEN))?;
+    charge.add(text.len() * BYTES_PER_TEXT_BYTE)?;
+    let declared = crate::parse::parse_parameters(text, &mut |tokens| {
+        stop_if(interrupted())?;
+        charge.add(tokens * BYTES_PER_TOKEN)
+    })?;
     let catalog = core.engine.catalog();
     let database = catalog
         .databases
@@ -156,12 +159,13 @@ pub fn collect_variables(
     database: &Database,
     params: &[Param],
     body: &[Stmt],
+    interrupted: Asking<'_>,
 ) -> SqlResult<VariableMap> {
     let params: Vec<_> = params
         .iter()
         .map(|p| (p.name.clone(), p.ty.clone()))
         .collect();
-    bind::collect_variables(&params, body, database)
+    bind::collect_variables(&params, body, database, interrupted)
 }
 
 /// A declared parameter: its type, and its default as a value of that type.

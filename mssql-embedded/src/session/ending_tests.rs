@@ -1,5 +1,7 @@
 //! Statements over many rows ask again and again whether to stop, and one that is told so leaves nothing behind.
 
+use std::sync::Arc;
+
 use super::{Disconnected, Done, EnvChange, LoginRequest, RequestEnd, ResultSink, Session};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::SqlError;
@@ -18,6 +20,9 @@ const ROWS_PER_QUESTION: usize = 1_000;
 #[derive(Default)]
 struct Patience {
     asked: usize,
+    /// The engine, to see whether the latch is held when asked, and how often it was.
+    engine: Option<Arc<Engine>>,
+    asked_under_latch: usize,
     stop_at: Option<usize>,
     value: Option<Value>,
     error: Option<SqlError>,
@@ -68,6 +73,8 @@ impl ResultSink for Patience {
 
     fn interrupted(&mut self) -> Option<Interrupt> {
         self.asked += 1;
+        let held = self.engine.as_ref().is_some_and(|e| e.state.is_locked());
+        self.asked_under_latch += usize::from(held);
         (self.stop_at == Some(self.asked)).then_some(Interrupt::Attention)
     }
 
@@ -113,7 +120,10 @@ impl Client {
     }
 
     fn run(&mut self, batch: &str) -> Patience {
-        let mut patience = Patience::default();
+        let mut patience = Patience {
+            engine: Some(self.0.engine()),
+            ..Patience::default()
+        };
         assert_eq!(self.0.batch(batch, &mut patience), RequestEnd::Continue);
         assert!(patience.error.is_none(), "{batch}: {:?}", patience.error);
         patience
@@ -292,6 +302,10 @@ fn bound() -> Vec<(String, usize)> {
         &|i| format!("CONSTRAINT ck{i} CHECK (v > {i} - 1000)"),
         ", ",
     );
+    let ones = list(1000, &|_| "1".to_owned(), ", ");
+    let keys = list(1000, &|i| format!("v + {i}"), ", ");
+    let columns = list(1000, &|i| format!("c{i} INT"), ", ");
+    let unnamed = list(1000, &|i| format!("CHECK (v > {i})"), ", ");
     vec![
         (format!("IF 1 = 0 {tables}"), 200),
         (format!("IF 1 = 0 {selects}"), 100),
@@ -300,6 +314,17 @@ fn bound() -> Vec<(String, usize)> {
         (format!("CREATE PROCEDURE longer AS {statements}"), 100),
         (format!("CREATE VIEW long_view (x) AS {selects}"), 100),
         (format!("ALTER TABLE t ADD {checks}"), 100),
+        (format!("IF 1 = 0 SELECT {ones}"), 1000),
+        (format!("IF 1 = 0 SELECT 1 WHERE 0 IN ({ones})"), 1000),
+        (format!("IF 1 = 0 SELECT 1 FROM t GROUP BY {keys}"), 1000),
+        (format!("IF 1 = 0 SELECT 1 FROM t ORDER BY {keys}"), 1000),
+        (format!("DECLARE @t TABLE ({columns})"), 1000),
+        (format!("CREATE TABLE wide ({columns})"), 1000),
+        (
+            format!("CREATE PROCEDURE wide AS DECLARE @t TABLE ({columns})"),
+            1000,
+        ),
+        (format!("DECLARE @t TABLE (v INT, {unnamed})"), 1000),
     ]
 }
 
@@ -321,6 +346,30 @@ fn binding_asks_whether_to_stop() {
         // Another engine, which has kept nothing yet.
         let asked = Client::open().run(&statement).asked;
         assert!(asked >= least, "{statement}: {asked} questions");
+    }
+}
+
+/// The table variables of a procedure are bound while others have the latch, when it is made and when it is first called.
+#[test]
+fn table_variables_are_bound_without_the_latch() {
+    let mut client = Client::open();
+    let columns: Vec<String> = (0..1000).map(|i| format!("c{i} INT DEFAULT {i}")).collect();
+    let create = format!(
+        "CREATE PROCEDURE wide AS DECLARE @t TABLE ({})",
+        columns.join(", ")
+    );
+    for batch in [create.as_str(), "EXEC wide"] {
+        let Patience {
+            asked,
+            asked_under_latch,
+            ..
+        } = client.run(batch);
+        let start = &batch[..9];
+        assert!(asked >= 1000, "{start}: {asked} questions");
+        assert!(
+            asked_under_latch < 10,
+            "{start}: {asked_under_latch} under the latch"
+        );
     }
 }
 
@@ -356,6 +405,8 @@ fn every_large_value_asks_whether_to_stop() {
             "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'a' AS NVARCHAR(MAX)), 50000), @n INT;
              DECLARE @same NVARCHAR(MAX) = UPPER(@s), @other NVARCHAR(MAX) = @s + N'b'; {query}"
         );
+        // Binding asks too, and what is bound is kept.
+        client.run(&batch);
         let asked = client.run(&batch).asked;
         assert!(asked >= LARGE_ROWS, "{query}: {asked} questions");
         let mut patience = Patience {
@@ -378,6 +429,14 @@ fn parsing_asks_whether_to_stop() {
         ),
         format!("SELECT 1 WHERE 1 IN ({}", "1, ".repeat(6_000)),
         format!("SELECT CASE {}", "WHEN 1 = 1 THEN 2 ".repeat(2_000)),
+        // Without any expression.
+        format!("INSERT t ({}", "a, ".repeat(6_000)),
+        format!("DROP TABLE {}", "a, ".repeat(6_000)),
+        format!("SELECT 1 FROM t WITH ({}", "NOLOCK, ".repeat(6_000)),
+        format!("{} SELECT FROM", ";".repeat(12_000)),
+        format!("CREATE TABLE t ({}", "a INT, ".repeat(4_000)),
+        format!("CREATE PROCEDURE p {}", "@a INT, ".repeat(4_000)),
+        format!("GRANT SELECT TO {}", "a, ".repeat(6_000)),
     ];
     for text in texts {
         let tokens = 12_000;

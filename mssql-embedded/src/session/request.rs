@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
-use crate::catalog::Param;
+use crate::catalog::{Catalog, Param, ProcedureDef};
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
+use crate::hooks::KillSwitch;
 use crate::plan::Module;
 use crate::value::Value;
 
@@ -93,10 +93,16 @@ impl Session {
         Ok((Self { core }, ack))
     }
 
-    /// Lets KILL end the connection through its socket.
-    pub(crate) fn attach(&self, socket: TcpStream) {
+    /// The engine that it is of.
+    #[cfg(test)]
+    pub(super) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.core.engine)
+    }
+
+    /// Lets KILL end the connection.
+    pub(crate) fn attach(&self, switch: KillSwitch) {
         let hooks = &self.core.engine.hooks;
-        hooks.session_attached(self.core.spid, socket);
+        hooks.session_attached(self.core.spid, switch);
     }
 
     pub fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
@@ -412,6 +418,24 @@ impl Interp<'_> {
         let sink = RefCell::new(&mut *self.sink);
         let interrupted = || sink.borrow_mut().interrupted();
         super::compile_text(text, params, self.core, &interrupted)
+    }
+
+    /// The parameters that a text is declared with, as sp_executesql takes them.
+    pub fn declared(&mut self, text: &str) -> SqlResult<Vec<Param>> {
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        super::parse_parameters(text, self.core, &interrupted)
+    }
+
+    /// The compiled unit of a procedure.
+    pub fn module_of(
+        &mut self,
+        catalog: &Catalog,
+        procedure: &Arc<ProcedureDef>,
+    ) -> SqlResult<Arc<Module>> {
+        let sink = RefCell::new(&mut *self.sink);
+        let interrupted = || sink.borrow_mut().interrupted();
+        super::module_of(catalog, procedure, self.core, &interrupted)
     }
 
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a

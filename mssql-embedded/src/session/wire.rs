@@ -1,10 +1,21 @@
 //! The seam between the wire and the interpreter: what a request is and where results go.
 
-use crate::ast::IsolationLevel;
+use crate::ast::{IsolationLevel, PARAMETERS_MAX};
 use crate::error::SqlError;
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;
 use crate::value::{Collation, ColumnMeta, DataType, Value};
+
+/// 8003: a call with more parameters than there may be.
+pub fn too_many_parameters() -> SqlError {
+    SqlError::new(
+        8003,
+        format!(
+            "The incoming request has too many parameters. The server supports a maximum of \
+             {PARAMETERS_MAX} parameters. Reduce the number of parameters and resend the request."
+        ),
+    )
+}
 
 /// How a statement ended, for its DONE token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What the wire needs of an engine, so that the protocol can be tested without one.
 
-use std::net::TcpStream;
-
 use crate::error::SqlResult;
+use crate::hooks::KillSwitch;
 use crate::session::{
     LoginAck, LoginRequest, RequestEnd, ResultSink, RpcRequest, TransactionRequest,
 };
@@ -18,8 +17,8 @@ pub(crate) trait Backend: Clone + Send + 'static {
 
 /// One client's session. Dropping it rolls back what is open.
 pub(crate) trait BackendSession {
-    /// The connection can be ended from elsewhere through this socket.
-    fn attach(&mut self, socket: TcpStream);
+    /// The connection can be ended from elsewhere by this.
+    fn attach(&mut self, switch: KillSwitch);
 
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd;
 

@@ -16,6 +16,7 @@ use super::rpc::RpcCalls;
 use super::token;
 use super::version::Version;
 use crate::error::{SqlError, SqlResult};
+use crate::interrupt::Interrupt;
 use crate::session::{DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink, login_failed};
 use crate::tls::{Encryption, TlsConfigs};
 
@@ -59,7 +60,7 @@ pub(crate) fn serve<B: Backend>(
     let session = login.and_then(|login| log_in(backend, &login, &mut response));
     match session {
         Ok(mut session) => {
-            session.attach(response.link.socket()?);
+            session.attach(response.kill_switch()?);
             response.finish()?;
             Connection {
                 response,
@@ -198,7 +199,8 @@ impl<S: BackendSession> Connection<S> {
                     return Ok(());
                 }
             }
-            if self.response.is_fatal() {
+            // What its client has sent meanwhile is nobody's request any more.
+            if self.response.is_fatal() || self.response.is_killed() {
                 return Ok(());
             }
         }
@@ -291,6 +293,12 @@ impl<S: BackendSession> Connection<S> {
             match self.session.rpc(call, &mut self.response) {
                 RequestEnd::Continue => {}
                 other @ (RequestEnd::Attention | RequestEnd::Close) => return other,
+            }
+            // A message can hold millions of calls that end before they ask.
+            match self.response.interrupted() {
+                None => {}
+                Some(Interrupt::Attention) => return RequestEnd::Attention,
+                Some(Interrupt::Disconnected) => return RequestEnd::Close,
             }
         }
     }

@@ -1,11 +1,11 @@
 //! The engine as the backend of the wire.
 
-use std::net::TcpStream;
 use std::sync::Arc;
 
 use super::backend::{Backend, BackendSession};
 use crate::engine::Engine;
 use crate::error::SqlResult;
+use crate::hooks::KillSwitch;
 use crate::session::{
     LoginAck, LoginRequest, RequestEnd, ResultSink, RpcRequest, Session, TransactionRequest,
 };
@@ -22,8 +22,8 @@ impl Backend for Arc<Engine> {
 }
 
 impl BackendSession for Session {
-    fn attach(&mut self, socket: TcpStream) {
-        Session::attach(self, socket);
+    fn attach(&mut self, switch: KillSwitch) {
+        Session::attach(self, switch);
     }
 
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {

@@ -50,6 +50,14 @@ pub(crate) enum Polled {
 /// How much is read from the socket at a time, unless a packet is longer.
 const READ_BYTES: usize = 16 * 1024;
 
+/// How much a client may send while its request runs. "If another client request packet is received during the execution
+/// of the current client request, the TDS server SHOULD queue the new client request" (MS-TDS, 3.3.5.9); a client that
+/// goes on beyond this is given up, because behind what is not read nobody sees whether it is still there.
+const QUEUED_BYTES: usize = 1 << 20;
+
+/// A larger buffer is given back when it is empty.
+const KEPT_BYTES: usize = 4 * READ_BYTES;
+
 /// A connection with its buffers.
 pub(crate) struct Link {
     tcp: TcpStream,
@@ -137,29 +145,52 @@ impl Link {
         }
     }
 
-    /// Looks for an attention or the end of the connection without waiting.
+    /// Looks for an attention or the end of the connection without waiting. Requests that have come meanwhile stay where
+    /// they are, unless an attention follows them: its client reads on to the acknowledgement, and no answer after it.
     pub(crate) fn poll(&mut self) -> Polled {
-        if self.buffered() < HEADER {
-            if self.tcp.set_nonblocking(true).is_err() {
+        if self.tcp.set_nonblocking(true).is_err() {
+            return Polled::Closed;
+        }
+        let polled = self.read_ahead();
+        if self.tcp.set_nonblocking(false).is_err() {
+            return Polled::Closed;
+        }
+        polled
+    }
+
+    /// Reads what has arrived, up to an attention.
+    fn read_ahead(&mut self) -> Polled {
+        loop {
+            if let Some(end) = self.attention_end() {
+                self.start = end;
+                return Polled::Attention;
+            }
+            if self.buffered() >= QUEUED_BYTES {
                 return Polled::Closed;
             }
-            let filled = self.fill(HEADER);
-            if self.tcp.set_nonblocking(false).is_err() {
-                return Polled::Closed;
-            }
-            match filled {
+            match self.fill(self.buffered() + READ_BYTES) {
                 Ok(0) => return Polled::Closed,
                 Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Polled::Nothing,
                 Err(_) => return Polled::Closed,
             }
         }
-        match self.header() {
-            Some(header) if header.kind == PacketKind::Attention => {
-                self.start = self.end.min(self.start + header.length);
-                Polled::Attention
+    }
+
+    /// Where the first attention among the buffered packets ends.
+    fn attention_end(&self) -> Option<usize> {
+        let mut at = self.start;
+        loop {
+            // What is no header is told of when it is its turn.
+            let header = Header::parse(self.input[at..self.end].first_chunk()?)?;
+            at += header.length;
+            if at > self.end {
+                return None;
             }
-            _ => Polled::Nothing,
+            if header.kind == PacketKind::Attention {
+                return Some(at);
+            }
         }
     }
 
@@ -250,6 +281,9 @@ impl Link {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
+            if self.input.len() > KEPT_BYTES.max(n) {
+                self.input = vec![0; READ_BYTES];
+            }
         } else if self.start + n > self.input.len() {
             self.input.copy_within(self.start..self.end, 0);
             self.end -= self.start;

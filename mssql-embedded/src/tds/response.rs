@@ -11,7 +11,7 @@ use super::type_out::{put_type, put_value};
 use super::version::Version;
 use super::write::Put;
 use crate::error::SqlError;
-use crate::hooks::Traffic;
+use crate::hooks::{KillSwitch, Traffic};
 use crate::interrupt::Interrupt;
 use crate::session::{Disconnected, Done, DoneKind, EnvChange, ResultSink};
 use crate::value::{ColumnMeta, DataType, Value};
@@ -27,6 +27,8 @@ pub(crate) struct Response {
     out: Outgoing,
     version: Version,
     stopping: Arc<AtomicBool>,
+    /// This connection alone is to end.
+    killed: Arc<AtomicBool>,
     /// The types of the current result set as the client was told them.
     columns: Vec<DataType>,
     /// The last DONE, held back until it is known whether more follows.
@@ -49,6 +51,7 @@ impl Response {
             out: Outgoing::new(),
             version,
             stopping,
+            killed: Arc::default(),
             columns: Vec::new(),
             held: None,
             attention: false,
@@ -58,6 +61,17 @@ impl Response {
             drained: 0,
             told: 0,
         }
+    }
+
+    /// What ends this connection from elsewhere.
+    pub(crate) fn kill_switch(&self) -> std::io::Result<KillSwitch> {
+        let socket = self.link.socket()?;
+        Ok(KillSwitch::new(socket, Arc::clone(&self.killed)))
+    }
+
+    /// Whether it has been ended from elsewhere.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Relaxed)
     }
 
     /// Prepares for the answer to a request of so many bytes.
@@ -255,7 +269,7 @@ impl ResultSink for Response {
     }
 
     fn interrupted(&mut self) -> Option<Interrupt> {
-        if self.stopping.load(Ordering::Relaxed) {
+        if self.stopping.load(Ordering::Relaxed) || self.is_killed() {
             return Some(Interrupt::Disconnected);
         }
         if self.attention {

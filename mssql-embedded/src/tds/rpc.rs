@@ -4,8 +4,9 @@ use super::read::Reader;
 use super::request::skip_headers;
 use super::type_in::read_typed_value;
 use super::version::Version;
+use crate::ast::PARAMETERS_MAX;
 use crate::error::{SqlError, SqlResult};
-use crate::session::{RpcParam, RpcProcedure, RpcRequest};
+use crate::session::{RpcParam, RpcProcedure, RpcRequest, too_many_parameters};
 
 /// Ends a call when another follows (TDS 7.2 and later).
 const BATCH_FLAG: u8 = 0xFF;
@@ -73,6 +74,9 @@ impl<'a> RpcCalls<'a> {
         let _recompile_and_metadata_flags = self.r.u16()?;
         let mut params = Vec::new();
         while !self.at_separator() {
+            if params.len() == PARAMETERS_MAX {
+                return Err(too_many_parameters());
+            }
             params.push(self.param()?);
         }
         Ok(RpcRequest { procedure, params })
@@ -173,6 +177,22 @@ pub(crate) mod tests {
             read[0].params[0].ty,
             DataType::NVarChar(Length::Max, _)
         ));
+    }
+
+    /// A parameter is a few bytes on the wire and many in memory, so they are counted as they are read.
+    #[test]
+    fn parameters_beyond_the_limit_are_not_read() {
+        let body = |count: usize| {
+            let mut body = call("p", &[]);
+            body.extend(std::iter::repeat_n([0, 0, 0x1F], count).flatten());
+            body
+        };
+        assert_eq!(calls(&body(2100)).unwrap()[0].params.len(), 2100);
+        assert_eq!(calls(&body(2101)).unwrap_err().number, 8003);
+        // No parameter can follow, and none is looked at.
+        let mut broken = body(2100);
+        broken.extend([0, 0, 0x01]);
+        assert_eq!(calls(&broken).unwrap_err().number, 8003);
     }
 
     /// What the engine does not take is refused by its name.

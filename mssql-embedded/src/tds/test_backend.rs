@@ -131,7 +131,7 @@ impl EchoSession {
 }
 
 impl BackendSession for EchoSession {
-    fn attach(&mut self, _socket: std::net::TcpStream) {}
+    fn attach(&mut self, _switch: crate::hooks::KillSwitch) {}
 
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) -> RequestEnd {
         self.run(text, sink).unwrap_or(RequestEnd::Close)

@@ -131,7 +131,10 @@ pub(crate) fn put_columns(columns: &[ColumnMeta], version: Version, out: &mut Ve
     const NULLABLE: u16 = 0x0001;
     const UPDATEABLE_UNKNOWN: u16 = 0x0008;
     const IDENTITY: u16 = 0x0010;
+    const NO_METADATA: u16 = 0xFFFF;
     out.put_u8(COL_METADATA);
+    // No more than a select list may have.
+    debug_assert!(columns.len() < usize::from(NO_METADATA));
     out.put_u16(columns.len() as u16);
     for column in columns {
         put_user_type(version, out);

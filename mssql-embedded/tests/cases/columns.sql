@@ -169,3 +169,44 @@ GO
 ALTER TABLE [$(s)].t ALTER COLUMN d INT;
 -- expect error 5074 16 1 The object 'df_$(s)' is dependent on column 'd'.
 -- expect error 4922 16 9
+
+-- "Columns per table: 1,024" (Maximum capacity specifications for SQL Server); a view has as many (CREATE VIEW).
+-- case: at_most_1024_columns
+DECLARE @s NVARCHAR(MAX) = N'CREATE TABLE $(s).fits (c1 INT', @i INT = 2;
+WHILE @i <= 1024 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+SELECT COUNT(*) AS n FROM sys.columns WHERE object_id = OBJECT_ID(N'$(s).fits');
+-- expect row: 1024
+GO
+DECLARE @s NVARCHAR(MAX) = N'CREATE TABLE $(s).wide (c1 INT', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+-- expect error 1702 16 * CREATE TABLE failed because column 'c1025' in table 'wide' exceeds the maximum of 1024 columns.
+GO
+DECLARE @s NVARCHAR(MAX) = N'DECLARE @t TABLE (c1 INT', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', c' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N')'; EXEC (@s);
+-- expect error 1702 16 *
+GO
+DECLARE @s NVARCHAR(MAX) = N'CREATE VIEW $(s).w AS SELECT 1 AS c1', @i INT = 2;
+WHILE @i <= 1025 BEGIN SET @s += N', 1 AS c' + CAST(@i AS NVARCHAR(4)); SET @i += 1 END
+EXEC (@s);
+-- expect error 4505 16 * CREATE VIEW failed because column 'c1025' in view 'w' exceeds the maximum of 1024 columns.
+
+-- "Columns per index key: 32", "Nonclustered indexes per table: 999" (Maximum capacity specifications for SQL Server).
+-- case: at_most_32_columns_in_a_key
+CREATE TABLE $(s).t (c1 INT, c2 INT, c3 INT, c4 INT, c5 INT, c6 INT, c7 INT, c8 INT, c9 INT, c10 INT, c11 INT, c12 INT, c13 INT, c14 INT, c15 INT, c16 INT, c17 INT, c18 INT, c19 INT, c20 INT, c21 INT, c22 INT, c23 INT, c24 INT, c25 INT, c26 INT, c27 INT, c28 INT, c29 INT, c30 INT, c31 INT, c32 INT, c33 INT);
+CREATE INDEX ix32 ON $(s).t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32);
+GO
+CREATE INDEX ix33 ON $(s).t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33);
+-- expect error 1904 16 * has 33 columns in the key list. The maximum limit for index key column list is 32.
+
+-- case: at_most_999_nonclustered_indexes
+CREATE TABLE $(s).t (a INT);
+GO
+DECLARE @i INT = 1, @s NVARCHAR(MAX) = N'';
+WHILE @i <= 999 BEGIN SET @s += N'CREATE INDEX ix' + CAST(@i AS NVARCHAR(4)) + N' ON $(s).t (a);'; SET @i += 1 END
+EXEC (@s);
+GO
+CREATE INDEX ix ON $(s).t (a);
+-- expect error 1910 16 * Could not create nonclustered index 'ix' because it exceeds the maximum of 999 allowed per table or view.

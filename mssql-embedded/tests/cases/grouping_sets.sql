@@ -55,3 +55,32 @@ SELECT g, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 5)) t (g, v) GROUP BY ROLLUP 
 -- case: grouping_of_what_is_no_key
 SELECT g, GROUPING(h) AS x FROM (VALUES ('a', 1)) t (g, h) GROUP BY g;
 -- expect error 8161 16 1 Argument 1 of the GROUPING function does not match any of the expressions in the GROUP BY clause.
+
+-- "The maximum number of groups is 4,096 (2^12)" and "the maximum number of expressions is 32" (GROUP BY): 10703 and
+-- 10706 of sys.messages, whether the sets are written out or not.
+-- case: more_than_4096_sets
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13) GROUP BY CUBE (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13);
+-- expect error 10703 15 * Too many grouping sets. The maximum number is 4096.
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13) GROUP BY c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13 WITH CUBE;
+-- expect error 10703 15 *
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14) GROUP BY CUBE (c1, c2, c3, c4, c5, c6, c7), CUBE (c8, c9, c10, c11, c12, c13, c14);
+-- expect error 10703 15 *
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12) GROUP BY GROUPING SETS (CUBE (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12), ());
+-- expect error 10703 15 *
+
+-- case: more_than_32_expressions_in_sets
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33) GROUP BY ROLLUP (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33);
+-- expect error 10706 15 * Too many expressions are specified in the GROUP BY clause. The maximum number is 32 when grouping sets are supplied.
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33) GROUP BY c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33 WITH ROLLUP;
+-- expect error 10706 15 *
+GO
+SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32, c33) GROUP BY GROUPING SETS ((c1), (c2), (c3), (c4), (c5), (c6), (c7), (c8), (c9), (c10), (c11), (c12), (c13), (c14), (c15), (c16), (c17), (c18), (c19), (c20), (c21), (c22), (c23), (c24), (c25), (c26), (c27), (c28), (c29), (c30), (c31), (c32), (c33));
+-- expect error 10706 15 *
+GO
+SELECT COUNT(*) AS n FROM (SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32) GROUP BY ROLLUP (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32)) s;
+-- expect columns: n int
+-- expect row: 33

@@ -254,3 +254,17 @@ SELECT COUNT(*) FROM sys.dm_tran_locks;
 GO
 KILL 9999;
 -- expect error 6102 14 1 User does not have permission to use the KILL statement.
+
+-- case: a_permission_granted_twice_is_one
+CREATE TABLE $(s).t (id INT);
+GRANT SELECT, INSERT, SELECT ON $(s).t TO public, [public], public;
+GO
+SELECT permission_name, state_desc FROM sys.database_permissions WHERE major_id = OBJECT_ID(N'$(s).t') ORDER BY permission_name;
+-- expect row: 'INSERT' | 'GRANT'
+-- expect row: 'SELECT' | 'GRANT'
+GO
+DENY SELECT ON $(s).t TO public;
+REVOKE INSERT, INSERT ON $(s).t FROM public, public;
+GO
+SELECT permission_name, state_desc FROM sys.database_permissions WHERE major_id = OBJECT_ID(N'$(s).t');
+-- expect row: 'SELECT' | 'DENY'

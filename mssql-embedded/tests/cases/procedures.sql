@@ -193,3 +193,10 @@ EXEC [$(s)].p @show = 0;
 CREATE PROCEDURE [$(s)].p AS
 USE master;
 -- expect error 154 15 1 a USE database statement is not allowed in a procedure, function or trigger.
+
+-- "Parameters per stored procedure: 2,100" (Maximum capacity specifications for SQL Server).
+-- case: at_most_2100_parameters
+DECLARE @s NVARCHAR(MAX) = N'CREATE PROCEDURE $(s).many @p1 INT', @i INT = 2;
+WHILE @i <= 2101 BEGIN SET @s += N', @p' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
+SET @s += N' AS SELECT 1'; EXEC (@s);
+-- expect error 180 15 * There are too many parameters in this CREATE PROCEDURE statement. The maximum number is 2100.

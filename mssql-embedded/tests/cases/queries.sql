@@ -189,3 +189,17 @@ SELECT IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 =
 GO
 SELECT IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, IIF(1 = 1, 7, 0), 0), 0), 0), 0), 0), 0), 0), 0), 0), 0) AS x;
 -- expect error 125 15 * Case expressions may only be nested to level 10.
+
+-- "Columns per SELECT statement: 4,096" (Maximum capacity specifications for SQL Server), whether they are written out or not.
+-- case: at_most_4096_elements
+DECLARE @s NVARCHAR(MAX) = N'SELECT 1' + REPLICATE(CAST(N', 1' AS NVARCHAR(MAX)), 4096);
+EXEC (@s);
+-- expect error 1056 15 * The number of elements in the select list exceeds the maximum allowed number of 4096 elements.
+GO
+DECLARE @s NVARCHAR(MAX) = N'IF 1 = 0 SELECT 1' + REPLICATE(CAST(N', 1' AS NVARCHAR(MAX)), 4095);
+EXEC (@s);
+-- expect no result
+GO
+DECLARE @s NVARCHAR(MAX) = N'SELECT *' + REPLICATE(CAST(N', 1' AS NVARCHAR(MAX)), 4095) + N' FROM (VALUES (1, 2)) t (a, b)';
+EXEC (@s);
+-- expect error 1056 15 *

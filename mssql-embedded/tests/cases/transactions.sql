@@ -232,3 +232,20 @@ SELECT @@TRANCOUNT;
 -- expect row: 1
 -- expect set
 -- expect row: 0
+
+-- "More than 32 characters can be passed to the variable, but only the first 32 characters are used" (SAVE TRANSACTION).
+-- case: a_variable_names_a_savepoint_with_32_characters
+CREATE TABLE $(s).t (id INT);
+GO
+DECLARE @name VARCHAR(40) = REPLICATE('a', 40), @first VARCHAR(40) = REPLICATE('a', 32);
+BEGIN TRAN;
+INSERT $(s).t VALUES (1);
+SAVE TRAN @name;
+INSERT $(s).t VALUES (2);
+ROLLBACK TRAN @first;
+SAVE TRAN aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
+INSERT $(s).t VALUES (3);
+ROLLBACK TRAN @name;
+COMMIT;
+SELECT id FROM $(s).t;
+-- expect row: 1

@@ -323,3 +323,16 @@ async fn a_slow_reader_holds_nobody_up() {
     }
     drop(reading);
 }
+
+/// Nothing limits the savepoints of a transaction but the memory, and they are gone with it.
+#[tokio::test]
+async fn savepoints_have_a_limit() {
+    let server = server(1 << 20);
+    let mut client = Session::open(&server).await;
+    let save =
+        "DECLARE @i INT = 0; BEGIN TRAN; WHILE @i < 100000 BEGIN SAVE TRAN s; SET @i += 1 END";
+    assert_eq!(number(within(client.run(save)).await), 701);
+    client.run("ROLLBACK").await.unwrap();
+    let again = "BEGIN TRAN; SAVE TRAN s; ROLLBACK TRAN s; COMMIT; SELECT @@TRANCOUNT + 7";
+    assert_eq!(client.int(again).await.unwrap(), 7);
+}

@@ -24,13 +24,13 @@ fn create(sql: &str) -> SqlResult<TableDef> {
             columns,
             constraints,
             ..
-        }) => table_def_from_ast(&at, columns, constraints, home),
+        }) => table_def_from_ast(&at, columns, constraints, home, &crate::interrupt::never),
         StmtKind::Value(ValueStmt::Declare(list)) => match &list[0] {
             Declaration::Table {
                 columns,
                 constraints,
                 ..
-            } => table_def_from_ast(&at, columns, constraints, home),
+            } => table_def_from_ast(&at, columns, constraints, home, &crate::interrupt::never),
             Declaration::Scalar { .. } => panic!("not a table"),
         },
         other => panic!("not a table: {other:?}"),

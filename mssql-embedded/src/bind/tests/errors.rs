@@ -36,7 +36,9 @@ fn a_variable_is_unknown_before_its_declaration() {
         crate::parse::ParseOptions::default(),
     )
     .unwrap();
-    let variables = super::collect_variables(&[], &batch.statements, database).unwrap();
+    let variables =
+        super::collect_variables(&[], &batch.statements, database, &crate::interrupt::never)
+            .unwrap();
     let ctx = super::BindContext {
         catalog: &catalog,
         database,

@@ -87,7 +87,9 @@ fn define(database: &mut Database, ddl: Ddl, id: i32) {
                 database,
                 default_schema: "dbo",
             };
-            let mut table = table_def_from_ast(&at, &columns, &constraints, home).unwrap();
+            let mut table =
+                table_def_from_ast(&at, &columns, &constraints, home, &crate::interrupt::never)
+                    .unwrap();
             table.id = id;
             (name.clone(), Object::Table(Arc::new(table)))
         }
@@ -136,7 +138,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
     let catalog = catalog();
     let database = &catalog.databases["db"];
     let batch = parse_batch(sql, ParseOptions::default())?;
-    let variables = collect_variables(&[], &batch.statements, database)?;
+    let variables = collect_variables(&[], &batch.statements, database, &crate::interrupt::never)?;
     let ctx = BindContext {
         catalog: &catalog,
         database,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::SqlResult;
+use crate::memory::KeptRows;
 use crate::plan::Node;
-use crate::value::Value;
 
 use super::super::Env;
 use super::super::spool::{Asked, Ticket};
@@ -24,20 +24,19 @@ pub fn open_side<'p>(
         Asked::Keep(ticket) => ticket,
     };
     let mut side = open(node, level, env)?;
-    let mut rows = Vec::new();
+    let mut rows = KeptRows::new(&env.core.memory);
     if !ticket.is_eager {
         return Ok(Box::new(Noting {
             side,
             slots: slots.clone(),
             level,
-            rows,
-            ticket: Some(ticket),
+            keeping: Some((ticket, rows)),
         }));
     }
     while side.next(env)? {
-        rows.push(env.rows[level][slots.clone()].to_vec());
+        rows.push(env.rows[level][slots.clone()].to_vec())?;
     }
-    let rows = env.spools.keep(ticket, rows)?;
+    let rows = env.spools.keep(ticket, rows);
     Ok(Box::new(SharedRows::new(rows, slots.start, level)))
 }
 
@@ -46,19 +45,20 @@ struct Noting<'p> {
     side: Box<dyn Operator + 'p>,
     slots: Range<usize>,
     level: usize,
-    rows: Vec<Vec<Value>>,
-    ticket: Option<Ticket>,
+    /// Until they have all been read.
+    keeping: Option<(Ticket, KeptRows)>,
 }
 
 impl Operator for Noting<'_> {
     fn next(&mut self, env: &mut Env<'_, '_>) -> SqlResult<bool> {
         if self.side.next(env)? {
-            self.rows
-                .push(env.rows[self.level][self.slots.clone()].to_vec());
+            if let Some((_, rows)) = &mut self.keeping {
+                rows.push(env.rows[self.level][self.slots.clone()].to_vec())?;
+            }
             return Ok(true);
         }
-        if let Some(ticket) = self.ticket.take() {
-            env.spools.keep(ticket, std::mem::take(&mut self.rows))?;
+        if let Some((ticket, rows)) = self.keeping.take() {
+            env.spools.keep(ticket, rows);
         }
         Ok(false)
     }

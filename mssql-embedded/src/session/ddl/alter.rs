@@ -7,6 +7,7 @@ use crate::bind;
 use crate::catalog::{Home, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::interrupt::Asking;
 use crate::plan::Scalar;
 use crate::value::{DataType, Value};
 
@@ -63,17 +64,17 @@ fn add(
     constraints: &[TableConstraint],
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let bound = |mut def: TableDef, home: Home<'_>| {
-        bind::add_to_table(&mut def, columns, constraints, home).map(|()| def)
+    let bound = |mut def: TableDef, home: Home<'_>, interrupted: Asking<'_>| {
+        bind::add_to_table(&mut def, columns, constraints, home, interrupted).map(|()| def)
     };
     let own = (table.schema.as_str(), table.name.as_str());
     foreign::lock_parents(own, columns, constraints, env)?;
     let def = next(table, env);
-    let def = match env.unlatched(|home| bound(def.clone(), home))? {
+    let def = match env.unlatched(|home, interrupted| bound(def.clone(), home, interrupted))? {
         Some(def) => def?,
         None => {
             foreign::lock_parents(own, columns, constraints, env)?;
-            bound(def, env.home()?)?
+            env.latched(|home, interrupted| bound(def, home, interrupted))??
         }
     };
     let def = put_table(def, Some(table), env)?;

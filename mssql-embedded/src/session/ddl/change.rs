@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::access::lock_object;
 use crate::bind::{BindContext, bind_default, bind_row_rules};
 use crate::catalog::{
-    Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, dotted,
+    Catalog, Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, dotted,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::interrupt::Asking;
 use crate::lock::Mode;
 use crate::plan::{RowRules, Scalar, VariableMap};
 use crate::value::DataType;
@@ -127,14 +128,32 @@ impl Env<'_, '_> {
     /// Runs `make` without the latch against the catalogue as it is now, because binding may take
     /// its time. `None` when anything was defined meanwhile: then what was looked up before counts
     /// no more, and all of it is to be done again without letting go of the latch.
-    pub fn unlatched<T>(&mut self, make: impl FnOnce(Home<'_>) -> T) -> SqlResult<Option<T>> {
+    pub fn unlatched<T>(
+        &mut self,
+        make: impl FnOnce(Home<'_>, Asking<'_>) -> T,
+    ) -> SqlResult<Option<T>> {
         let catalog = Arc::clone(&self.latch.catalog);
-        let database = catalog.databases.get(&self.core.database);
-        let home = home_in(database.ok_or_else(no_database)?, self.frame.user);
         self.latch.release();
-        let made = make(home);
+        let made = self.make_in(&catalog, make)?;
         // While it is kept here a change makes another catalogue of it.
         Ok(Arc::ptr_eq(&catalog, &self.latch.catalog).then_some(made))
+    }
+
+    /// Runs `make` against the catalogue as it is, and lets nobody change it meanwhile.
+    pub fn latched<T>(&mut self, make: impl FnOnce(Home<'_>, Asking<'_>) -> T) -> SqlResult<T> {
+        let catalog = Arc::clone(&self.latch.catalog);
+        self.make_in(&catalog, make)
+    }
+
+    fn make_in<T>(
+        &mut self,
+        catalog: &Catalog,
+        make: impl FnOnce(Home<'_>, Asking<'_>) -> T,
+    ) -> SqlResult<T> {
+        let database = catalog.databases.get(&self.core.database);
+        let home = home_in(database.ok_or_else(no_database)?, self.frame.user);
+        let asked = RefCell::new(&mut *self.interrupted);
+        Ok(make(home, &|| (asked.borrow_mut())()))
     }
 
     /// The schema that a new object goes to: the named one, or the user's default.

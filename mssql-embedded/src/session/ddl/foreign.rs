@@ -8,6 +8,7 @@ use crate::bind::{self, Touched, bind_foreign};
 use crate::catalog::{Object, ObjectId, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
+use crate::interrupt::stop_if;
 use crate::lock::Mode;
 
 use super::rebuild;
@@ -23,6 +24,7 @@ pub fn lock_parents(
 ) -> SqlResult<bool> {
     let mut locked: Vec<ObjectId> = Vec::new();
     loop {
+        stop_if((env.interrupted)())?;
         let parents = bind::referenced_tables(own, columns, constraints, env.home()?);
         let Some(parent) = parents.into_iter().find(|id| !locked.contains(id)) else {
             return Ok(!locked.is_empty());

@@ -1,5 +1,8 @@
 //! SELECT … INTO: a new table from the rows and columns of a query.
 
+use std::collections::HashSet;
+
+use crate::bind::check_count;
 use crate::catalog::Column;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{self, Env};
@@ -27,7 +30,8 @@ fn fill(into: &SelectInto, rows: KeptRows, env: &mut Env<'_, '_>) -> SqlResult<u
 
 /// The columns of the new table: those of the query, without constraints.
 fn columns(into: &SelectInto) -> SqlResult<Vec<Column>> {
-    let mut columns: Vec<Column> = Vec::with_capacity(into.query.columns.len());
+    let mut columns: Vec<Column> = Vec::new();
+    let mut names = HashSet::new();
     for (i, meta) in into.query.columns.iter().enumerate() {
         if meta.name.is_empty() {
             return Err(SqlError::with(
@@ -39,8 +43,9 @@ fn columns(into: &SelectInto) -> SqlResult<Vec<Column>> {
                  defined as \"\" or [] are not allowed. Change the alias to a valid name.",
             ));
         }
-        let same = |c: &Column| c.name.to_lowercase() == meta.name.to_lowercase();
-        if columns.iter().any(same) {
+        let table = into.name.parts.last().map_or("", |p| p.name.as_str());
+        check_count(i, &meta.name, table)?;
+        if !names.insert(meta.name.to_lowercase()) {
             return Err(SqlError::with(
                 2705,
                 16,

@@ -102,6 +102,7 @@ fn define(ddl: &Ddl, env: &mut Env<'_, '_>) -> SqlResult<()> {
             names,
         } => {
             for name in names {
+                env.pause()?;
                 match kind {
                     DropKind::Table if temporary::names_temporary(name) => {
                         temporary::in_tempdb(env, |env| table::drop(name, *if_exists, env))?;

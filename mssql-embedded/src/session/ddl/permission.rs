@@ -1,20 +1,28 @@
 //! GRANT, DENY, REVOKE.
 
+use std::collections::{BTreeSet, HashSet};
+
 use crate::ast::{Ident, Permission, PermissionAction, PermissionStmt, Securable};
 use crate::catalog::{Object, PermissionRow, PermissionState, SecurableId, permission};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::interrupt::stop_if;
 
 pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let on = securable(statement.securable.as_ref(), env)?;
     require_owner(on, statement.securable.as_ref(), env)?;
     require_compatible(on, &statement.permissions, env)?;
     let grantor = env.frame.user;
-    let database = env.database_mut()?;
-    let mut grantees = Vec::new();
+    // Each once, however often they are named: what follows is as long as both lists multiplied.
+    let mut names = HashSet::new();
+    let mut grantees = BTreeSet::new();
     for principal in &statement.principals {
+        let database = env.database()?;
+        if !names.insert(database.fold(&principal.name)) {
+            continue;
+        }
         let found = database.find_principal(&principal.name).map(|p| p.id);
-        grantees.push(found.ok_or_else(|| {
+        grantees.insert(found.ok_or_else(|| {
             SqlError::with(
                 15151,
                 16,
@@ -22,28 +30,29 @@ pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
                 format!("Cannot find the user '{}', because it does not exist or you do not have permission.", principal.name),
             )
         })?);
+        stop_if((env.interrupted)())?;
     }
+    let permissions: BTreeSet<Permission> = statement.permissions.iter().copied().collect();
+    let state = match statement.action {
+        PermissionAction::Grant => Some(PermissionState::Grant),
+        PermissionAction::Deny => Some(PermissionState::Deny),
+        PermissionAction::Revoke => None,
+    };
+    let database = env.database_mut()?;
     let previous = database.permissions.clone();
-    for grantee in grantees {
-        for permission in &statement.permissions {
-            let state = match statement.action {
-                PermissionAction::Grant => Some(PermissionState::Grant),
-                PermissionAction::Deny => Some(PermissionState::Deny),
-                PermissionAction::Revoke => None,
+    database.permissions.retain(|p| {
+        p.on != on || !grantees.contains(&p.grantee) || !permissions.contains(&p.permission)
+    });
+    if let Some(state) = state {
+        for grantee in grantees {
+            let row = |permission: &Permission| PermissionRow {
+                on,
+                grantee,
+                grantor,
+                permission: *permission,
+                state,
             };
-            let same = |p: &PermissionRow| {
-                p.on == on && p.grantee == grantee && p.permission == *permission
-            };
-            database.permissions.retain(|p| !same(p));
-            database
-                .permissions
-                .extend(state.map(|state| PermissionRow {
-                    on,
-                    grantee,
-                    grantor,
-                    permission: *permission,
-                    state,
-                }));
+            database.permissions.extend(permissions.iter().map(row));
         }
     }
     env.undo_with(move |database| database.permissions = previous)

@@ -50,22 +50,8 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
     if let Some(context) = create.execute_as.as_deref().filter(|c| *c != "CALLER") {
         return Err(SqlError::unsupported(format!("EXECUTE AS {context}")));
     }
-    let database = env.database()?;
-    let params = create
-        .params
-        .iter()
-        .map(|p| bind_parameter(&env.latch.catalog, database, p))
-        .collect::<SqlResult<Vec<_>>>()?;
-    let variables = Arc::new(collect_variables(database, &params, &create.body)?);
-    let module = Module::new(
-        params.clone(),
-        Arc::clone(&create.body),
-        variables,
-        Origin::procedure(previous.as_ref().map(|p| p.id), &schema, &name),
-        env.core.settings.quoted_identifier,
-    );
-    let module = Arc::new(module);
-    check_body(&module, env)?;
+    let origin = Origin::procedure(previous.as_ref().map(|p| p.id), &schema, &name);
+    let module = checked_body(create, origin, env)?;
     if let Some(p) = &previous {
         lock_object(&mut env.access()?, p.id, Mode::SCH_M, true)?;
     }
@@ -86,7 +72,7 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
         schema,
         name,
         version,
-        params,
+        params: module.params.clone(),
         body: Arc::clone(&create.body),
         text: create.text.clone(),
         quoted_identifier: env.core.settings.quoted_identifier,
@@ -101,15 +87,36 @@ fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Obje
     Ok(id.and_then(|id| database.objects.get(id)).cloned())
 }
 
-fn check_body(module: &Arc<Module>, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    let frame: Frame = Frame::of(module, 1, env.frame.user);
+/// The module of a new procedure, checked as far as its objects exist.
+fn checked_body(
+    create: &CreateProcedure,
+    origin: Origin,
+    env: &mut Env<'_, '_>,
+) -> SqlResult<Arc<Module>> {
     let catalog = Arc::clone(&env.latch.catalog);
-    // Binding may take its time, and nothing has been changed yet.
+    // Binding may take its time, that of its table variables too, and nothing has been changed yet.
     env.latch.release();
+    let database = catalog.databases.get(&env.core.database);
+    let database = database.ok_or_else(|| SqlError::internal("a procedure without a database"))?;
     let asked = RefCell::new(&mut *env.interrupted);
     let interrupted = || (asked.borrow_mut())();
+    let params = create
+        .params
+        .iter()
+        .map(|p| bind_parameter(&catalog, database, p))
+        .collect::<SqlResult<Vec<_>>>()?;
+    let variables = collect_variables(database, &params, &create.body, &interrupted)?;
+    let module = Arc::new(Module::new(
+        params,
+        Arc::clone(&create.body),
+        Arc::new(variables),
+        origin,
+        env.core.settings.quoted_identifier,
+    ));
+    let frame: Frame = Frame::of(&module, 1, env.frame.user);
     let (list, core) = (&module.body, &*env.core);
-    crate::session::precompile::check(module, list, core, &frame, &catalog, &interrupted)
+    crate::session::precompile::check(&module, list, core, &frame, &catalog, &interrupted)?;
+    Ok(module)
 }
 
 /// CREATE [OR ALTER] VIEW, ALTER VIEW.

@@ -8,6 +8,7 @@ use crate::catalog::permission::Definition;
 use crate::catalog::{Home, Object, ObjectId, TableDef, is_temporary};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::interrupt::Asking;
 
 use super::lock_found::lock_table;
 use super::put_table::put_table;
@@ -20,8 +21,9 @@ pub fn create(
     constraints: &[TableConstraint],
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let bound =
-        |at: &TableName, home: Home<'_>| bind::table_def_from_ast(at, columns, constraints, home);
+    let bound = |at: &TableName, home: Home<'_>, interrupted: Asking<'_>| {
+        bind::table_def_from_ast(at, columns, constraints, home, interrupted)
+    };
     let ready = |env: &mut Env<'_, '_>| {
         let at = target(name, env)?;
         if foreign::lock_parents((&at.schema, &at.name), columns, constraints, env)? {
@@ -31,9 +33,12 @@ pub fn create(
         Ok(at)
     };
     let at = ready(env)?;
-    let def = match env.unlatched(|home| bound(&at, home))? {
+    let def = match env.unlatched(|home, interrupted| bound(&at, home, interrupted))? {
         Some(def) => def?,
-        None => bound(&ready(env)?, env.home()?)?,
+        None => {
+            let at = ready(env)?;
+            env.latched(|home, interrupted| bound(&at, home, interrupted))??
+        }
     };
     add(def, env)?;
     Ok(())

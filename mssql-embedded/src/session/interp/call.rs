@@ -6,8 +6,10 @@ use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
 use crate::catalog::{Param, ProcedureDef, dotted, server_fold};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
+use crate::memory::heap_bytes;
+use crate::parse::NAME_BYTES_MAX;
 use crate::plan::Module;
-use crate::session::{Done, DoneKind, RpcParam, module_of, text_of};
+use crate::session::{Done, DoneKind, RpcParam, text_of};
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop, assign};
@@ -19,14 +21,6 @@ pub struct Argument {
     /// The value; `None` is DEFAULT.
     pub value: Option<(Value, DataType)>,
     pub output: bool,
-}
-
-impl Argument {
-    /// Whether it is meant for the parameter of this name.
-    pub fn is_named(&self, parameter: &str) -> bool {
-        let name = self.name.as_ref();
-        name.is_some_and(|name| name.eq_ignore_ascii_case(parameter))
-    }
 }
 
 /// What a call left behind.
@@ -66,7 +60,11 @@ impl Interp<'_> {
         match &exec.target {
             ExecTarget::Text(_) => {
                 let mut text = String::new();
+                let mut charge = self.core.memory.charge();
                 for (value, ty) in self.values(stmt, module, frame)? {
+                    // One long variable can stand there many times.
+                    self.go_on()?;
+                    charge.add(heap_bytes(&value))?;
                     text.push_str(&text_of(&value, &ty)?);
                 }
                 self.run_text(&text, Vec::new(), frame)?;
@@ -221,9 +219,11 @@ impl Interp<'_> {
         };
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
-        let module = module_of(&latch, &procedure, self.core)?;
+        let catalog = Arc::clone(&latch.catalog);
         let owner = crate::exec::owner_of(&latch, self.core, procedure.schema_id);
         drop(latch);
+        let module = self.module_of(&catalog, &procedure)?;
+        drop(catalog);
         let (object, version) = (procedure.id, procedure.version);
         self.within(engine.latch(), caller, |env| {
             crate::exec::check_execute(object, env)?;
@@ -257,11 +257,13 @@ impl Interp<'_> {
         let body = Arc::clone(&module.body);
         let outcome = self.run_list(&body, module, frame);
         self.core.nest_level -= u32::from(procedure);
-        self.leave_scope(frame)?;
+        let left = self.leave_scope(frame);
         let xact_abort = self.core.settings.xact_abort;
         self.core.restore(settings);
         self.core
             .revert_to(impersonated.min(self.core.impersonated.len()));
+        // The caller has its settings and its user back however that ended.
+        left?;
         let status = match outcome {
             Ok(Flow::Return(status)) => status,
             Ok(_) => 0,
@@ -462,11 +464,14 @@ fn output_variable(arg: &ExecArg) -> Option<&str> {
 }
 
 fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
-    if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
-        Ok(String::from_utf16_lossy(s))
-    } else {
-        Err(unknown_procedure(""))
+    let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] else {
+        return Err(unknown_procedure(""));
+    };
+    if s.len() > NAME_BYTES_MAX {
+        // The error shows the beginning; of what cannot be a name nothing else is looked at.
+        return Err(unknown_procedure(&String::from_utf16_lossy(&s[..128])));
     }
+    Ok(String::from_utf16_lossy(s))
 }
 
 /// 8162.

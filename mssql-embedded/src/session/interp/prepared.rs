@@ -30,7 +30,7 @@ impl Interp<'_> {
         let args = args.collect();
         let mut returned = match prepared {
             Prepared::Text(text, declared) => {
-                let params = crate::session::parse_parameters(&declared, self.core)?;
+                let params = self.declared(&declared)?;
                 let shown = shown_query(&declared, &text);
                 self.run_with_parameters(&text, &shown, params, args, frame)?
             }
@@ -63,7 +63,7 @@ impl Interp<'_> {
         args.next();
         let declared = optional_text(args.next())?;
         let text = text_argument(args.next(), "sp_prepexec", "@stmt")?;
-        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let params = self.declared(&declared)?;
         let shown = shown_query(&declared, &text);
         let handle = self.core.prepare(Prepared::Text(text.clone(), declared))?;
         let mut returned =
@@ -82,7 +82,7 @@ impl Interp<'_> {
         let mut args = args.into_iter();
         args.next();
         let call = text_argument(args.next(), "sp_prepexecrpc", "@call")?;
-        let name = crate::parse::parse_name(&called(&call))?;
+        let name = crate::parse::parse_name(called(&call))?;
         let handle = self.core.prepare(Prepared::Call(name.clone()))?;
         let mut returned = self.call(&name, args.collect(), frame)?;
         let own = [handle_param(handle), own("@call")];
@@ -127,14 +127,15 @@ fn no_such_handle(handle: i64) -> SqlError {
 }
 
 /// The name in an ODBC call: what follows CALL, up to the parenthesis; without CALL, all of it.
-fn called(text: &str) -> String {
+fn called(text: &str) -> &str {
     let inner = text.trim().trim_start_matches('{').trim_end_matches('}');
-    let upper = inner.to_ascii_uppercase();
-    let name = match upper.find("CALL ") {
-        Some(at) => &inner[at + "CALL ".len()..],
+    let call = b"CALL ";
+    let mut places = inner.as_bytes().windows(call.len());
+    let name = match places.position(|place| place.eq_ignore_ascii_case(call)) {
+        Some(at) => &inner[at + call.len()..],
         None => inner,
     };
-    name.split('(').next().unwrap_or(name).trim().to_owned()
+    name.split('(').next().unwrap_or(name).trim()
 }
 
 /// A query with its parameters as SQL Server shows it: the first 64 characters.

@@ -1,15 +1,16 @@
 //! The system procedures that clients and our scripts use. Others that SQL Server has are
 //! refused by name, and the rest is unknown (2812).
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::access::{AppResource, app_lock, app_mode, app_unlock};
-use crate::ast::{Ident, ObjectName, Pos};
+use crate::ast::{Ident, ObjectName, PARAMETERS_MAX, Pos};
 use crate::catalog::Param;
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::refused::{Kind, refusal};
-use crate::session::{text_of, text_up_to};
+use crate::session::{text_of, text_up_to, too_many_parameters};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::call::{Argument, Returned, not_output, own, status, unknown_procedure};
@@ -80,7 +81,7 @@ impl Interp<'_> {
             Some((Value::Null, _)) | None => String::new(),
             Some((value, ty)) => text_of(&value, &ty)?,
         };
-        let params = crate::session::parse_parameters(&declared, self.core)?;
+        let params = self.declared(&declared)?;
         let shown = shown_query(&declared, &text);
         // The procedure itself is a level, and the text that it runs another one.
         self.core.nest_level += 1;
@@ -109,11 +110,18 @@ impl Interp<'_> {
             let text = "Procedure or function  has too many arguments specified.";
             return Err(SqlError::with(8144, 16, 2, text).into());
         }
+        if params.len().max(args.len()) > PARAMETERS_MAX {
+            return Err(too_many_parameters().into());
+        }
+        let mut named = HashMap::new();
+        for arg in &args {
+            if let Some(name) = &arg.name {
+                named.entry(name.to_ascii_lowercase()).or_insert(arg);
+            }
+        }
         let mut bound = Vec::with_capacity(params.len());
         for (i, param) in params.iter().enumerate() {
-            let arg = args
-                .iter()
-                .find(|a| a.is_named(&param.name))
+            let arg = (named.get(&param.name.to_ascii_lowercase()).copied())
                 .or_else(|| args.get(i).filter(|a| a.name.is_none()));
             if arg.is_some_and(|a| a.output) && !param.output {
                 return Err(not_output(&param.name).into());
@@ -132,9 +140,10 @@ impl Interp<'_> {
             };
             bound.push((param.clone(), value));
         }
+        let known = params.iter().map(|p| p.name.to_ascii_lowercase());
+        let known: HashSet<String> = known.collect();
         let mut names = args.iter().filter_map(|a| a.name.as_ref());
-        let known = |name: &String| params.iter().any(|p| p.name.eq_ignore_ascii_case(name));
-        if let Some(extra) = names.find(|name| !known(name)) {
+        if let Some(extra) = names.find(|name| !known.contains(&name.to_ascii_lowercase())) {
             return Err(SqlError::with(
                 8145,
                 16,

@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK and SAVE TRANSACTION.
 
 use crate::ast::{Ddl, DropKind, QueryBody, TableStmt, TranName, TranStmt};
-use crate::context::Frame;
+use crate::context::{Frame, Savepoint};
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Moment;
 use crate::plan::Module;
@@ -9,6 +9,9 @@ use crate::session::{BeginRequest, EnvChange, TransactionRequest};
 use crate::value::Value;
 
 use super::{Failure, Flow, Interp};
+
+/// How much of a variable names a transaction.
+const NAME_MAX: usize = 32;
 
 impl Interp<'_> {
     pub fn tran_statement(
@@ -154,7 +157,7 @@ impl Interp<'_> {
 
     fn rollback_to_name(&mut self, name: Option<&str>) -> Result<(), Failure> {
         if let Some(name) = name.filter(|n| !n.is_empty()) {
-            let found = self.core.savepoints.iter().rposition(|(n, _)| n == name);
+            let found = self.core.savepoints.iter().rposition(|s| s.name == name);
             if let Some(at) = found {
                 if self.core.doomed {
                     return Err(SqlError::new(
@@ -164,7 +167,7 @@ impl Interp<'_> {
                     .into());
                 }
                 self.core.savepoints.truncate(at + 1);
-                let mark = self.core.savepoints[at].1;
+                let mark = self.core.savepoints[at].mark;
                 let engine = std::sync::Arc::clone(&self.core.engine);
                 let mut latch = engine.latch();
                 if let Some(txn) = &mut self.core.txn {
@@ -214,8 +217,8 @@ impl Interp<'_> {
         let engine = std::sync::Arc::clone(&self.core.engine);
         let latch = engine.latch();
         if let Some(txn) = &self.core.txn {
-            let mark = txn.mark(&latch);
-            self.core.savepoints.push((name, mark));
+            let savepoint = Savepoint::new(name, txn.mark(&latch), &self.core.memory)?;
+            self.core.savepoints.push(savepoint);
         }
         Ok(())
     }
@@ -225,7 +228,9 @@ impl Interp<'_> {
             TranName::Name(ident) => Ok(ident.name.clone()),
             TranName::Variable(variable) => {
                 if let Value::Str(s) = &frame.values[frame.variables.scalar_named(variable)?.slot] {
-                    Ok(String::from_utf16_lossy(s))
+                    // "More than 32 characters can be passed to the variable, but only the first 32 characters
+                    // are used" ("SAVE TRANSACTION", and alike for BEGIN and ROLLBACK).
+                    Ok(String::from_utf16_lossy(&s[..s.len().min(NAME_MAX)]))
                 } else {
                     Err(SqlError::new(
                         3912,

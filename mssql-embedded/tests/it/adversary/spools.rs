@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use mssql_embedded::Server;
 
 use crate::adversary::{adversary, answers, table};
-use crate::support::{Session, blocked, within};
+use crate::support::{Session, blocked, number, within};
 
 /// Runs a query that has to wait at row 20 of forty, while `dbo.s`, which was empty, gets a row. It answers 1 when all
 /// rows saw the same of `dbo.s`, and 2 otherwise.
@@ -83,4 +83,22 @@ async fn a_spool_gives_nobody_the_rows_of_another() {
             assert_eq!(seen.len(), 1, "seed {seed}, {batch}: {seen:?}");
         }
     }
+}
+
+/// What a spool keeps counts row by row: it is too much long before the last row, which fails.
+#[tokio::test]
+async fn a_spool_pays_for_each_row() {
+    let server = adversary(5).session_memory(256 << 10).start().unwrap();
+    let mut session = table(&server).await;
+    let digit = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    let query = format!(
+        "SELECT COUNT(*) FROM (SELECT TOP (1) id FROM dbo.t) AS o INNER LOOP JOIN
+            (SELECT 1 / (9999 - a.x - 10 * b.x - 100 * c.x - 1000 * d.x) AS y
+             FROM {digit} AS a(x), {digit} AS b(x), {digit} AS c(x), {digit} AS d(x)) AS i ON i.y < o.id"
+    );
+    let mut numbers = BTreeSet::new();
+    for _ in 0..40 {
+        numbers.insert(number(within(session.rows(&query)).await));
+    }
+    assert_eq!(numbers, BTreeSet::from([701, 8134]));
 }

@@ -56,6 +56,54 @@ fn attention_ends_a_lock_wait_and_not_the_transaction() {
     }
 }
 
+/// A client may send its next request before the answer to the one before (MS-TDS, 3.3.5.9). That hides neither an
+/// attention, after which nothing is answered but the acknowledgement, nor a kill, nor the client's end.
+#[test]
+fn what_waits_behind_a_request_hides_no_end() {
+    let (server, controls) = with_row();
+    let queued = |client: &mut Raw| {
+        client.start("WAITFOR DELAY '01:00:00'; SELECT 5", END);
+        for _ in 0..3 {
+            client.start("SELECT 6", END);
+        }
+    };
+    let mut client = Raw::open(&server);
+    queued(&mut client);
+    client.attention();
+    assert!(is_acknowledged(&client.answer()));
+    assert_eq!(client.int("SELECT 7"), 7);
+
+    let spid = client.int("SELECT CAST(@@SPID AS INT)");
+    let spid = u16::try_from(spid).unwrap();
+    queued(&mut client);
+    assert!(controls.kill(spid));
+    wait("the session ends when it is killed", || {
+        !controls.sessions().contains(&spid)
+    });
+
+    let before = controls.sessions();
+    let mut client = Raw::open(&server);
+    queued(&mut client);
+    drop(client);
+    wait("the session ends with its client", || {
+        controls.sessions() == before
+    });
+}
+
+/// Requests that were sent ahead are answered in their turn.
+#[test]
+fn requests_sent_ahead_are_answered() {
+    let (server, _) = with_row();
+    let mut client = Raw::open(&server);
+    client.start("WAITFOR DELAY '00:00:00.100'; SELECT 1", END);
+    for n in 2..200 {
+        client.start(&format!("SELECT {n}{}", " ".repeat(500)), END);
+    }
+    for n in 1..200 {
+        assert_eq!(int_of(&client.answer()), n);
+    }
+}
+
 /// An attention ends a large result, and nothing of it is mistaken for the next answer.
 #[test]
 fn attention_ends_a_large_result() {
