@@ -276,6 +276,10 @@ impl Dialer {
 mod tests {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
+        // Texts that operators cut with LEFT may end in half of a character, which the server stores without a
+        // word. Strictly read, it would end the connection that fetches it, each time, and its instance would
+        // wait for ever with no attempt ever counted.
+        config.lossy_utf16_decoding(true);
 
     use super::*;
 
