@@ -71,6 +71,11 @@ impl Opener {
         dialled
     }
 
+    /// See [`Dialer::distrust`].
+    pub(crate) fn distrust(&self, connection: &Connection) {
+        self.dialer.distrust(connection);
+    }
+
     /// The reason why no connection could be opened lately.
     pub(crate) fn last_error(&self) -> Option<String> {
         self.trouble().last_error.clone()
