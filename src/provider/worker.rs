@@ -124,6 +124,7 @@ impl<'a> Query<'a> {
             claim,
             ..
         } = claimed;
+        let asked_at = rest.asked_at();
         let read = async {
             codec::decode_work_item(header.text("payload")?)
                 .or_else(|error| unreadable(&header, &error))
@@ -142,7 +143,7 @@ impl<'a> Query<'a> {
         {
             expect_read(provider, instance, &mut rest)?;
             if let (Some(session), Some(_)) = (self.session, session_id) {
-                provider.wakeups.session_owned(session);
+                provider.wakeups.session_owned(session, asked_at);
             }
         }
         Ok(Polled::Found((item, claim.take(), attempts)))

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use crate::time::after;
 use held::Held;
 pub(crate) use line::{Interest, Line, Repoll, Woken};
-use owners::Owners;
+use owners::{Lease, Owners};
 pub(crate) use watch::{Question, Seen, Wanted};
 
 /// A timer is asked for slightly late rather than slightly early: an early query finds nothing
@@ -36,6 +36,9 @@ pub(crate) struct OrchestrationInterest {
 
 impl Interest for OrchestrationInterest {
     type Work = ();
+    type Kind = ();
+
+    fn kind(&self) {}
 
     fn fits(&self, _: &()) -> bool {
         true
@@ -64,6 +67,17 @@ enum Sessions {
     Owned(String),
 }
 
+/// Workers whose waits end together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WorkerKind {
+    /// They take no sessions.
+    Plain,
+    /// They own none.
+    Free,
+    /// They own some.
+    Owner,
+}
+
 /// A work item as far as it decides who can take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkerWork {
@@ -73,6 +87,15 @@ pub(crate) struct WorkerWork {
 
 impl Interest for WorkerInterest {
     type Work = WorkerWork;
+    type Kind = WorkerKind;
+
+    fn kind(&self) -> WorkerKind {
+        match self.sessions {
+            Sessions::None => WorkerKind::Plain,
+            Sessions::Free => WorkerKind::Free,
+            Sessions::Owned(_) => WorkerKind::Owner,
+        }
+    }
 
     fn fits(&self, work: &WorkerWork) -> bool {
         self.tags.matches(work.tag.as_deref())
@@ -122,7 +145,7 @@ impl Wakeups {
 
     /// What a worker can take that fetches with these settings. A worker that takes sessions shows
     /// that its runtime has room for one: those of its workers that came when there was none ask
-    /// their runtime again.
+    /// their runtime again. So does one that asked its runtime before there was room, and comes now.
     pub(crate) fn worker(
         &self,
         tags: &TagFilter,
@@ -136,8 +159,7 @@ impl Wakeups {
             Some(_) => Sessions::Free,
         };
         if sessions != Sessions::None {
-            self.workers
-                .end_waits(|worker| worker.sessions == Sessions::None);
+            self.workers.end_waits(WorkerKind::Plain);
         }
         WorkerInterest {
             tags: tags.clone(),
@@ -148,18 +170,31 @@ impl Wakeups {
     /// A worker fetched an item of a session, and owns the session for this long. Fetches that wait among those without
     /// a session may be of the same owner: they come again as what they are now, or nobody would look for them
     /// into that session while its winner is busy.
-    pub(crate) fn session_owned(&self, session: &SessionFetchConfig) {
-        if self.owners.owns(&session.owner_id, session.lock_timeout) {
-            let is_free = |interest: &WorkerInterest| interest.sessions == Sessions::Free;
-            self.workers.end_waits(is_free);
+    ///
+    /// The fetch was sent at `asked_at`: the lease began then or later.
+    pub(crate) fn session_owned(&self, session: &SessionFetchConfig, asked_at: Instant) {
+        let lease = Lease::new(asked_at, session.lock_timeout);
+        if self.owners.owns(&session.owner_id, lease) {
+            self.workers.end_waits(WorkerKind::Free);
         }
     }
 
-    /// That many sessions of these owners were extended.
-    pub(crate) fn sessions_renewed(&self, owner_ids: &[&str], count: usize, lease: Duration) {
+    /// That many sessions of these owners were extended, by a request of that moment.
+    pub(crate) fn sessions_renewed(
+        &self,
+        owner_ids: &[&str],
+        count: usize,
+        asked_at: Instant,
+        lease: Duration,
+    ) {
         if count > 0 {
-            self.owners.renewed(owner_ids, lease);
+            self.owners.renewed(owner_ids, Lease::new(asked_at, lease));
         }
+    }
+
+    /// What is left at least of the sessions of these owners, of the first that ends; `None` when none is known.
+    pub(crate) fn sessions_left(&self, owner_ids: &[&str]) -> Option<Duration> {
+        self.owners.left(owner_ids)
     }
 
     /// A turn of `instance` began here; its messages are not fetchable until it ends.
@@ -301,6 +336,7 @@ mod tests {
         };
         let mut gpu = join(TagFilter::tags(["gpu"]), Some("w"));
         let mut taker = join(TagFilter::DefaultOnly, Some("w"));
+        tokio::time::advance(Duration::from_secs(1)).await;
         let mut plain = join(TagFilter::DefaultOnly, None);
         wakeups.work(&activity(Some("gpu"), None), Duration::ZERO);
         assert!(is_woken(&mut gpu).await && !is_woken(&mut plain).await);
@@ -315,16 +351,16 @@ mod tests {
         let interest = |owner| wakeups.worker(&TagFilter::Any, Some(&session_config(owner)));
         assert_eq!(interest("a"), interest("b"));
         assert_ne!(interest("a"), wakeups.worker(&TagFilter::Any, None));
-        wakeups.session_owned(&session_config("a"));
+        wakeups.session_owned(&session_config("a"), Instant::now());
         assert_ne!(interest("a"), interest("b"));
         tokio::time::advance(Duration::from_secs(25)).await;
-        wakeups.sessions_renewed(&["a", "b"], 1, Duration::from_secs(30));
+        wakeups.sessions_renewed(&["a", "b"], 1, Instant::now(), Duration::from_secs(30));
         tokio::time::advance(Duration::from_secs(25)).await;
         assert_ne!(interest("a"), interest("b"), "renewed");
         tokio::time::advance(Duration::from_secs(5)).await;
         assert_eq!(interest("a"), interest("b"), "over");
         // Sessions of a former process with the same names.
-        wakeups.sessions_renewed(&["a", "b"], 1, Duration::from_secs(30));
+        wakeups.sessions_renewed(&["a", "b"], 1, Instant::now(), Duration::from_secs(30));
         assert_ne!(interest("a"), interest("b"));
     }
 
@@ -336,12 +372,12 @@ mod tests {
         let mut free = wakeups.workers.join(interest(), slow());
         let start = Instant::now();
         let (woken, ()) = tokio::join!(free.wait(start + Duration::from_secs(30)), async {
-            wakeups.session_owned(&session_config("a"));
+            wakeups.session_owned(&session_config("a"), Instant::now());
         });
         assert_eq!((woken, start.elapsed()), (Woken::TimedOut, Duration::ZERO));
         let mut owner = wakeups.workers.join(interest(), slow());
         let (woken, ()) = tokio::join!(owner.wait(start + Duration::from_secs(9)), async {
-            wakeups.session_owned(&session_config("a"));
+            wakeups.session_owned(&session_config("a"), Instant::now());
         });
         assert_eq!(woken, Woken::TimedOut);
         assert_eq!(start.elapsed(), Duration::from_secs(9), "known already");
@@ -351,7 +387,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn item_of_a_session_wakes_its_possible_owner_and_one_of_the_others() {
         let wakeups = Wakeups::new();
-        wakeups.session_owned(&session_config("a"));
+        wakeups.session_owned(&session_config("a"), Instant::now());
         let join = |owner| {
             let interest = wakeups.worker(&TagFilter::Any, Some(&session_config(owner)));
             wakeups.workers.join(interest, slow())
@@ -375,6 +411,14 @@ mod tests {
             wakeups.worker(&TagFilter::Any, Some(&session_config("a")))
         });
         assert_eq!(woken, Woken::TimedOut);
+        assert_eq!(start.elapsed(), Duration::from_secs(1));
+        // Another one had asked its runtime before that room was there.
+        let late = wakeups.worker(&TagFilter::Any, None);
+        let mut late = wakeups.workers.join(late, slow());
+        assert_eq!(
+            late.wait(start + Duration::from_secs(30)).await,
+            Woken::TimedOut
+        );
         assert_eq!(start.elapsed(), Duration::from_secs(1));
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use duroxide::providers::{Provider, WorkItem};
+use duroxide::providers::{Provider, SessionFetchConfig, WorkItem};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{ActivityContext, Client, OrchestrationContext};
@@ -23,6 +23,7 @@ const LEASE: Duration = Duration::from_secs(6);
 
 in_both_settings! {
     renewals_survive_a_silent_connection,
+    session_renewals_survive_a_silent_connection,
     acks_survive_a_silent_connection,
     reads_and_fetches_do_not_wait_for_a_silent_connection,
     counts_do_not_wait_for_a_silent_connection,
@@ -102,6 +103,33 @@ async fn renewals_survive_a_silent_connection(reads: SnapshotReads) {
         setup.proxy.spoil("renew_work_item_lock", fault);
         let renewed = provider.renew_work_item_lock(&token, LEASE).await;
         renewed.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+    }
+}
+
+/// The runtime renews sessions a little before they end, for as long as it wants them: what one silent connection may cost follows from
+/// what is left, and not from what is wanted.
+async fn session_renewals_survive_a_silent_connection(reads: SnapshotReads) {
+    const WANTED: Duration = Duration::from_secs(120);
+    for fault in SILENCE {
+        let setup = setup(reads, 8).await;
+        let provider = &setup.provider;
+        let mut item = activity("order", 2, "");
+        if let WorkItem::ActivityExecute { session_id, .. } = &mut item {
+            *session_id = Some("session".to_owned());
+        }
+        provider.enqueue_for_worker(item).await.unwrap();
+        let filter = duroxide::providers::TagFilter::default();
+        let session = SessionFetchConfig {
+            owner_id: "worker".to_owned(),
+            lock_timeout: Duration::from_secs(5),
+        };
+        let fetched = provider.fetch_work_item(WANTED, Duration::ZERO, Some(&session), &filter);
+        fetched.await.unwrap().expect("the activity is ready");
+        setup.proxy.spoil("renew_session_lock", fault);
+        let renewed = provider
+            .renew_session_lock(&["worker"], WANTED, WANTED)
+            .await;
+        assert_eq!(renewed.unwrap(), 1, "{fault:?}: the session is lost");
     }
 }
 
