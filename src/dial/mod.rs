@@ -113,9 +113,9 @@ impl Dialer {
     /// takes. A refused token is replaced once.
     pub(crate) async fn dial(&self, limit: Duration) -> Result<Connection, DialError> {
         let identity = &self.options.identity;
-        let mut has_renewed = false;
+        let mut refused = None;
         loop {
-            let proof = identity.proof().await;
+            let proof = identity.proof(refused.as_ref()).await;
             let proof = proof.map_err(|error| DialError::token(error, &self.options))?;
             let mut trail = Trail {
                 server: self.options.server(),
@@ -130,10 +130,10 @@ impl Dialer {
             match result {
                 Err(failure)
                     if failure.error.number() == Some(LOGIN_FAILED)
-                        && !has_renewed
+                        && refused.is_none()
                         && identity.renew_after_refusal(&proof) =>
                 {
-                    has_renewed = true;
+                    refused = Some(proof);
                 }
                 result => {
                     return result.map_err(|failure| match &trail.redirect {
