@@ -25,6 +25,7 @@ in_both_settings! {
     renewals_survive_a_silent_connection,
     session_renewals_survive_a_silent_connection,
     acks_survive_a_silent_connection,
+    large_results_over_a_slow_line_are_sent_once,
     reads_and_fetches_do_not_wait_for_a_silent_connection,
     counts_do_not_wait_for_a_silent_connection,
     read_trusts_no_connection_that_fell_silent_after_it_was_heard,
@@ -158,6 +159,22 @@ async fn acks_survive_a_silent_connection(reads: SnapshotReads) {
         let (turn, _, _) = fetch(&**provider).await.expect("the completion is there");
         assert_eq!(turn.messages.len(), 1);
     }
+}
+
+/// A result of megabytes takes seconds to arrive over a slow line, more than the first attempts under a short lease have for an answer. To
+/// take that for silence would close connection after connection, and send it all again on each.
+async fn large_results_over_a_slow_line_are_sent_once(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
+    let provider = &setup.provider;
+    create(&**provider, "order").await;
+    let token = setup.work().await;
+    // Four megabytes on the wire, at 12.5 Mbit/s.
+    let result = "x".repeat(2_000_000);
+    setup.proxy.narrow_requests(Some(156_000));
+    let acked = provider.ack_work_item(&token, Some(completed("order", 2, &result)));
+    acked.await.expect("the result arrives");
+    setup.proxy.narrow_requests(None);
+    assert_eq!(setup.proxy.calls("ack_work_item"), 1);
 }
 
 /// Reads take another connection as well, and a fetch lets its caller try again.
