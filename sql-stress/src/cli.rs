@@ -212,6 +212,12 @@ fn after_help() -> String {
     for scenario in scenarios::all() {
         text.push_str(&format!("  {:<14} {}\n", scenario.name(), scenario.about()));
     }
+/// Whether an argument may be a connection string, which somebody has put in the wrong place.
+#[must_use]
+pub fn may_hold_password(argument: &str) -> bool {
+    argument.contains('=') || argument.contains("://")
+}
+
     text.push_str(
         "\nExit code: 0 when everything that was started succeeded, 1 when something was lost or \
          failed,\n2 when nothing could be run.",
