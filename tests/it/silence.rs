@@ -344,13 +344,16 @@ async fn runtime_works_again_soon_after_all_its_connections_fell_silent(reads: S
             begun.elapsed()
         }
     };
+    let mut before = run("a".to_owned()).await;
     for round in 0..DEAF_ROUNDS {
-        // What a busy machine adds to the one it adds to the other.
-        let usual = run(format!("a-{round}")).await;
         setup.proxy.silence_all();
         let deaf = run(format!("b-{round}")).await;
+        let after = run(format!("c-{round}")).await;
+        // How busy the machine is may change meanwhile, so the slower of its neighbours says what the work takes.
+        let usual = before.max(after);
         println!("{reads:?}: the runtime worked again after {deaf:?}, usually {usual:?}");
-        assert!(deaf < DEAF + 4 * usual, "{deaf:?}, usually {usual:?}");
+        assert!(deaf < DEAF + usual, "{deaf:?}, usually {usual:?}");
+        before = after;
     }
     runtime.shutdown(None).await;
 }
