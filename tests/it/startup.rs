@@ -306,7 +306,7 @@ async fn database_that_cannot_be_opened_yet_is_waited_for() {
         let server = own_server();
         let schema = TestSchema::at(server.connection_string());
         let controls = server.controls();
-        let away = SqlError::with(number, 11, 1, &format!("Cannot open the {name}."));
+        let away = SqlError::with(number, 11, 1, format!("Cannot open the {name}."));
         controls.refuse_logins(Some(away));
         let mut start = std::pin::pin!(schema.builder().build());
         let early = tokio::time::timeout(Duration::from_millis(500), &mut start).await;
