@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::auth::TokenError;
-use crate::error::{CallError, DATABASE_UNAVAILABLE, LOGIN_FAILED};
+use crate::error::{CallError, DATABASE_UNAVAILABLE, DEFAULT_DATABASE_UNAVAILABLE, LOGIN_FAILED};
 use crate::options::{Encrypt, Options};
 
 /// No usable connection to the server, in words that say what to do.
@@ -199,6 +199,10 @@ impl DialError {
                  login's access to it",
                 options.database.as_deref().unwrap_or_default()
             ),
+            Some(DEFAULT_DATABASE_UNAVAILABLE) => format!(
+                "the login's default database on {server} cannot be opened: {error}; check it and the \
+                 login's access to it, or name another as database=…"
+            ),
             _ => match error {
                 CallError::Connection { reason, .. } => reason.clone(),
                 other => other.to_string(),
@@ -337,6 +341,7 @@ fn handshake_ended(encrypt: Encrypt, server: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::MssqlProviderBuilder;
     use tiberius::error::Error as Driver;
 
     fn explained(error: impl Into<ConnectError>) -> (String, bool) {
@@ -428,6 +433,27 @@ mod tests {
         assert!(!explained(Driver::Protocol("encryption level".into())).1);
         let unread = ConnectError::Authority("ca.pem".into(), ErrorKind::NotFound.into());
         assert!(!explained(unread).1);
+    }
+
+    /// A connection that names no database ends in the login's own one, which may be away for a while as any other.
+    #[test]
+    fn default_database_that_is_away_is_named() {
+        let builder = MssqlProviderBuilder::new("server=tcp:db;user id=app;password=x");
+        let options = builder.resolve().unwrap();
+        let error = DialError {
+            error: CallError::server(4064, 11, "Cannot open user default database. Login failed."),
+            is_passing: true,
+            ended_handshake: false,
+            source: None,
+        };
+        let error = error.at_start(&options);
+        assert_eq!(
+            error.to_string(),
+            "the login's default database on db:1433 cannot be opened: Cannot open user default \
+             database. Login failed (server error 4064); check it and the login's access to it, or \
+             name another as database=…"
+        );
+        assert!(error.is_retryable());
     }
 
     /// A login that is refused while the provider runs is no reason to fail a workflow.

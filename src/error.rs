@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use duroxide::providers::ProviderError;
 
-pub(crate) use crate::server_errors::{CALLED_IN_TRANSACTION, DATABASE_UNAVAILABLE, LOGIN_FAILED};
+pub(crate) use crate::server_errors::{
+    CALLED_IN_TRANSACTION, DATABASE_UNAVAILABLE, DEFAULT_DATABASE_UNAVAILABLE, LOGIN_FAILED,
+};
 use crate::server_errors::{ErrorClass, SEVERITY_FATAL, classify, classify_settling, says_moved};
 
 /// A single call failed. Turned into [`ProviderError`] at the edge of the crate.

@@ -6,15 +6,24 @@
 /// Conflicts come first, then pressure and moved data, then a database that moves, starts or is
 /// not available now, then the network numbers that the server reports itself.
 const PASSING: &[u32] = &[
-    1203, 1204, 1205, 1221, 1222, 1232, 2816, 3635, 3935, 3947, 3948, 3950, 3953, 3960, 3966, 3980,
-    22335, 41301, 41302, 41305, 41325, 41339, 41839, // conflicts
-    601, 617, 669, 8628, 8645, 8651, 9515, 10922, 14355, 17065, 17066, 17067, 17197, 17889,
-    20041, // pressure, moved data
+    1203, 1204, 1205, 1215, 1221, 1222, 1232, 2021, 2816, 3635, 3935, 3941, 3947, 3948, 3950, 3953,
+    3960, 3966, 3980, 4117, 4184, 22335, 41301, 41302, 41305, 41325, 41339,
+    41839, // conflicts
+    601, 617, 669, 1532, 1533, 1534, 1535, 8628, 8645, 8651, 9020, 9515, 10922, 14355, 17065,
+    17066, 17067, 17197, 17889, 20041, 22225, 22226, 22427, 22491, 22498, 40544, 40549, 40550,
+    40551, 40552, 40553, // pressure, moved data
     615, 904, 913, 921, 922, 926, 927, 941, 942, 952, 954, 955, 956, 976, 978, 979, 982, 983, 988,
-    997, 1807, 3906, 4060, 4221, 10928, 10929, 10930, 10936, 17142, 17187, 17188, 17189, 18401,
-    18451, 40106, 40143, 40189, 40197, 40501, 40540, 40613, 40642, 40648, 40671, 40675, 40903,
-    42108, 42109, 49802, 49918, 49919, 49920, // not available now
+    997, 1807, 3906, 4060, 4064, 4221, 10928, 10929, 10930, 10936, 17142, 17187, 17188, 17189,
+    18401, 18451, 22353, 22355, 22358, 22430, 22493, 40106, 40143, 40189, 40197, 40501, 40540,
+    40613, 40623, 40642, 40648, 40671, 40675, 40903, 42108, 42109, 49802, 49918, 49919,
+    49920, // not available now
     20, 64, 121, 203, 233, 10053, 10054, 10060, 11001, // network
+];
+
+/// Numbers that do not pass whatever severity they come with: Azure has severities of its own. The rows marked "permanent" in
+/// `docs/errors.md`.
+const PERMANENT: &[u32] = &[
+    102, 207, 208, 229, 515, 547, 2601, 2627, 2628, 2812, 8115, 8152, 18456, 40615,
 ];
 
 /// Numbers that a connection gets whose server is no longer the one to talk to: the database has
@@ -37,6 +46,8 @@ pub(crate) const CALLED_IN_TRANSACTION: u32 = 51_000;
 pub(crate) const LOGIN_FAILED: u32 = 18456;
 /// The database does not exist, is not accessible, or is moving.
 pub(crate) const DATABASE_UNAVAILABLE: u32 = 4060;
+/// The same of the login's default database, where the connection names none.
+pub(crate) const DEFAULT_DATABASE_UNAVAILABLE: u32 = 4064;
 
 /// Whether a failure may pass by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +64,8 @@ pub enum ErrorClass {
 /// For acks, abandons and renewals the doubt counts the other way, see [`classify_settling`].
 #[must_use]
 pub fn classify(number: u32, severity: u8) -> ErrorClass {
-    if PASSING.contains(&number) || (!OURS.contains(&number) && severity >= SEVERITY_RESOURCES) {
+    let is_known = PERMANENT.contains(&number) || OURS.contains(&number);
+    if PASSING.contains(&number) || (!is_known && severity >= SEVERITY_RESOURCES) {
         ErrorClass::Retryable
     } else {
         ErrorClass::Permanent
@@ -132,23 +144,25 @@ mod tests {
                 "permanent" => (ErrorClass::Permanent, false),
                 other => panic!("{number} is called {other}"),
             };
-            for severity in [10, 13, 14, 16] {
-                assert_eq!(classify(**number, severity), expected, "{number}");
+            // Azure has severities of its own.
+            for severity in 10..=25 {
+                let found = classify(**number, severity);
+                assert_eq!(found, expected, "{number} with severity {severity}");
             }
             assert_eq!(says_moved(**number), is_moved, "{number}");
             assert_eq!(classify_settling(**number), ErrorClass::Retryable);
         }
-        for number in PASSING {
+        for number in PASSING.iter().chain(PERMANENT) {
             assert!(server.contains_key(number), "{number} is not documented");
         }
     }
 
     #[test]
     fn numbers_are_listed_once_and_moved_ones_pass() {
-        let mut numbers = PASSING.to_vec();
+        let mut numbers = [PASSING, PERMANENT].concat();
         numbers.sort_unstable();
         numbers.dedup();
-        assert_eq!(numbers.len(), PASSING.len());
+        assert_eq!(numbers.len(), PASSING.len() + PERMANENT.len());
         assert!(MOVED.iter().all(|number| PASSING.contains(number)));
     }
 

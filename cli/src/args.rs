@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -197,9 +198,54 @@ pub struct ServeArgs {
     pub host_name: Vec<String>,
 }
 
+/// What to say of a command line that cannot be read, where the parser's own words could show a password: they quote what
+/// they do not understand, and that may be a connection string without its `--url`.
+pub fn refusal(
+    error: &clap::Error,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Option<String> {
+    let mut arguments = arguments.into_iter();
+    let may_hold_password = |argument: OsString| {
+        let argument = argument.to_string_lossy();
+        argument.contains('=') || argument.contains("://")
+    };
+    (error.use_stderr() && arguments.any(may_hold_password)).then(|| {
+        format!(
+            "error: {}; no argument is shown, because one may hold a password; a connection string \
+             belongs behind --url or in DATABASE_URL; for more, try --help",
+            error.kind()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever forgets `--url` shows the password to nobody who reads the terminal or a job's log.
+    #[test]
+    fn refusals_do_not_show_what_may_be_a_password() {
+        let string = "server=h;user id=sa;password=hunter2";
+        for line in [
+            vec![string, "status"],
+            vec!["status", string],
+            vec!["--ulr", string, "status"],
+            vec!["--ulr=sqlserver://sa:hunter2@h", "status"],
+            vec!["status", "--every", string],
+            vec!["sqlserver://sa:hunter2@h/db"],
+        ] {
+            let arguments = ["duroxide-sql"].iter().chain(&line);
+            let error = Cli::try_parse_from(arguments).unwrap_err();
+            let refusal = refusal(&error, line.iter().map(OsString::from)).expect("in our words");
+            assert!(!refusal.contains("hunter2"), "{refusal}");
+            assert!(refusal.contains("--url"), "{refusal}");
+        }
+        for line in [["status", "--no-such"], ["--url=server=h", "--help"]] {
+            let arguments = ["duroxide-sql"].iter().chain(&line);
+            let error = Cli::try_parse_from(arguments).unwrap_err();
+            assert_eq!(refusal(&error, line.iter().map(OsString::from)), None);
+        }
+    }
 
     #[test]
     fn options_are_consistent() {

@@ -14,12 +14,15 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::Cli;
+use args::{Cli, refusal};
 use outcome::Outcome;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
     match commands::run(&cli).await {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(3),
@@ -33,4 +36,14 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Help and version are wanted, and everything else is a mistake.
+fn refused(error: &clap::Error) -> ExitCode {
+    match refusal(error, std::env::args_os().skip(1)) {
+        Some(refusal) => eprintln!("{refusal}"),
+        // Nobody may be reading.
+        None => drop(error.print()),
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -429,6 +429,23 @@ async fn purge(server: &Server, provider: &MssqlProvider) {
 }
 
 /// Help, completions and scripts need no server; a wrong line is told from a failure.
+/// A connection string without its `--url` is refused like any other word, and its password is not shown.
+#[test]
+fn connection_string_in_the_wrong_place_is_not_shown() {
+    let string = "server=db;user id=sa;password=hunter2";
+    for arguments in [&[string, "status"][..], &["status", string]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duroxide-sql"));
+        let output = command.args(arguments).output().expect("the tool runs");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(
+            text.contains("--url") && !text.contains("hunter2"),
+            "{text}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn without_a_server_the_tool_explains_itself() {
     let run = |arguments: &[&str]| {

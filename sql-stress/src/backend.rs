@@ -69,6 +69,8 @@ pub struct Target {
     pub controls: Option<Controls>,
     /// The database of the embedded server.
     pub database: String,
+    /// How long any call may take, if not as long as the provider lets it.
+    pub command_timeout: Option<Duration>,
 }
 
 /// Our provider, in a schema of its own that is dropped in the end.
@@ -111,6 +113,8 @@ pub struct SqlOptions {
     pub history_cache: Option<usize>,
     /// How long the start waits for a server that does not answer.
     pub startup_timeout: Option<Duration>,
+    /// How long any call may take.
+    pub command_timeout: Option<Duration>,
 }
 
 impl SqlOptions {
@@ -135,8 +139,13 @@ impl SqlOptions {
                 embedded(self.delayed_durability.into()),
             ),
         ];
-        let owned = named.map(|(name, value)| (name.to_owned(), value));
-        owned.into()
+        // Told where it is set, so that earlier runs, which could not set it, stay alike.
+        let timeout = self.command_timeout.map(|_| ms(self.command_timeout));
+        let timeout = timeout.map(|timeout| ("command_timeout_ms", timeout));
+        let named = named.into_iter().chain(timeout);
+        named
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 }
 
@@ -213,6 +222,9 @@ impl SqlBackend {
         }
         if let Some(bytes) = self.options.history_cache {
             builder = builder.history_cache_bytes(bytes);
+        }
+        if let Some(timeout) = self.options.command_timeout {
+            builder = builder.command_timeout(timeout);
         }
         match self.options.startup_timeout {
             Some(timeout) => builder.startup_timeout(timeout),
@@ -301,6 +313,7 @@ impl Backend for SqlBackend {
             schema: self.schema.clone(),
             controls: self.controls(),
             database: EMBEDDED_DATABASE.to_owned(),
+            command_timeout: self.options.command_timeout,
         })
     }
 

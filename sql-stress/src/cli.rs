@@ -111,6 +111,10 @@ pub struct Cli {
     #[arg(long, value_parser = duration)]
     pub startup_timeout: Option<Duration>,
 
+    /// How long any call may take; what may not be sent twice waits so long for a silent connection [default: the provider's]
+    #[arg(long, value_parser = duration)]
+    pub command_timeout: Option<Duration>,
+
     /// Switch READ_COMMITTED_SNAPSHOT off in the embedded server
     #[arg(long)]
     pub no_rcsi: bool,
@@ -180,6 +184,7 @@ impl SqlOptions {
             no_wait_for_work: cli.no_wait_for_work,
             history_cache: cli.history_cache,
             startup_timeout: cli.startup_timeout,
+            command_timeout: cli.command_timeout,
         })
     }
 }
@@ -205,6 +210,12 @@ impl Cli {
             program: None,
         }
     }
+}
+
+/// Whether an argument may be a connection string, which somebody has put in the wrong place.
+#[must_use]
+pub fn may_hold_password(argument: &str) -> bool {
+    argument.contains('=') || argument.contains("://")
 }
 
 fn after_help() -> String {

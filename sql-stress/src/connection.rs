@@ -73,7 +73,11 @@ enum Parts {
 }
 
 fn split(url: &str) -> Result<(Parts, Server)> {
-    if let Some((scheme, rest)) = url.split_once("://") {
+    // As the library reads it: a password may hold `://` as well.
+    let is_scheme = |scheme: &str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
+    if let Some((scheme, rest)) = url.trim().split_once("://")
+        && is_scheme(scheme)
+    {
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, after) = rest.split_at(end);
         let at = authority.rfind('@').map_or(0, |at| at + 1);
@@ -94,7 +98,11 @@ fn split(url: &str) -> Result<(Parts, Server)> {
     let pair = pairs.remove(at);
     let value = pair.split_once('=').map_or("", |(_, value)| value.trim());
     let value = value.trim_matches(['"', '\'', '{', '}']);
-    let server = host_port(value.strip_prefix("tcp:").unwrap_or(value), ',')?;
+    let server = match value.split_once(':') {
+        Some((protocol, rest)) if protocol.trim().eq_ignore_ascii_case("tcp") => rest.trim(),
+        _ => value,
+    };
+    let server = host_port(server, ',')?;
     Ok((Parts::Pairs(pairs), server))
 }
 
@@ -162,6 +170,9 @@ mod tests {
             ("sqlserver://sa:p@w@h:99/db?encrypt=true", "h", 99),
             ("sqlserver://h", "h", 1433),
             ("mssql://a:b@[::1]:7", "::1", 7),
+            ("server=TCP: h,7;password=x", "h", 7),
+            ("server=h,7;password=a://b.example/c@d", "h", 7),
+            ("password='://b';server=h", "h", 1433),
         ];
         for (url, host, port) in cases {
             let found = server(url).unwrap();
@@ -180,6 +191,10 @@ mod tests {
         assert_eq!(
             through("sqlserver://a:b@h:1/db?encrypt=true", 5).unwrap(),
             "sqlserver://a:b@127.0.0.1:5/db?encrypt=true&hostNameInCertificate=h"
+        );
+        assert_eq!(
+            through("server=h,1;password=x://y", 5).unwrap(),
+            "server=tcp:127.0.0.1,5;password=x://y;hostNameInCertificate=h"
         );
         let named = through("server=h;hostNameInCertificate=n", 5).unwrap();
         assert_eq!(named, "server=tcp:127.0.0.1,5;hostNameInCertificate=n");

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
-use sql_stress::cli::Cli;
+use sql_stress::cli::{Cli, may_hold_password};
 use sql_stress::execute::execute;
 use sql_stress::run::silence_logs;
 use sql_stress::serve::serve;
@@ -28,7 +28,7 @@ async fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            eprintln!("{}", one_line(&error.to_string()));
+            eprintln!("{}", refusal(&error));
             return ExitCode::from(UNUSABLE);
         }
     };
@@ -50,6 +50,19 @@ async fn main() -> ExitCode {
             ExitCode::from(UNUSABLE)
         }
     }
+}
+
+/// What is wrong with the command line. The parser quotes it, and a connection string in the wrong place has a password.
+fn refusal(error: &clap::Error) -> String {
+    let is_secret = |argument: std::ffi::OsString| may_hold_password(&argument.to_string_lossy());
+    if std::env::args_os().skip(1).any(is_secret) {
+        let kind = error.kind();
+        return format!(
+            "error: {kind}; no argument is shown, because one may hold a password; a connection \
+             string belongs behind --url; --help lists the options"
+        );
+    }
+    one_line(&error.to_string())
 }
 
 /// The parser explains itself over several lines; the reason is in the first of them.

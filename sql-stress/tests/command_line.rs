@@ -81,6 +81,11 @@ fn mistakes_are_one_line_and_exit_code_2() {
         ],
         "127.0.0.1:1",
     );
+    // A connection string in the wrong place.
+    let string = "server=tcp:127.0.0.1,1;user id=sa;password=hunter2";
+    assert_refused(&[string], "--url");
+    assert_refused(&[string, "--pairs", "two"], "--url");
+    assert_refused(&["--ulr=sqlserver://sa:hunter2@h"], "unexpected argument");
     let server = server();
     let url = server.connection_string().replace("hunter2", "wrong");
     assert_refused(&["--url", &url], "login");

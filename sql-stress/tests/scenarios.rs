@@ -79,7 +79,12 @@ fn with_snapshot_reads(on: bool) -> SqlOptions {
 #[tokio::test(flavor = "multi_thread")]
 async fn failovers_of_every_way_only_delay() {
     let small = small();
-    let run = |on| play("failover", with_snapshot_reads(on), &small);
+    // An event that is sent into silence waits for as long as a call may take, and nobody here has that long.
+    let options = |on| SqlOptions {
+        command_timeout: Some(Duration::from_secs(5)),
+        ..with_snapshot_reads(on)
+    };
+    let run = |on| play("failover", options(on), &small);
     let results = tokio::join!(run(false), run(true));
     for (on, result) in BOTH.into_iter().zip([results.0, results.1]) {
         let told = format!(

@@ -35,6 +35,9 @@ const REASON_MAX: usize = 600;
 /// A token source for Azure SQL that needs no secret: a managed identity, a workload identity, or whoever
 /// is logged in to the developer's tools. Needs the cargo feature `azure-identity`.
 ///
+/// Its credentials keep their tokens, and so does Azure behind a managed identity. When the server refuses one before its end, the next
+/// answer may be the same token.
+///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::Arc;

@@ -15,7 +15,7 @@ const REFRESH_BEFORE: Duration = Duration::from_secs(5 * 60);
 /// A token this close to its end is not used any more: the login itself and the clock
 /// difference to Azure both take time.
 const UNUSABLE_BEFORE: Duration = Duration::from_secs(30);
-/// Pause before a source that failed, or that gives short-lived tokens, is asked again; so with one whose last token was
+/// Pause before a source that failed, as long as there is another token to show, or that gives short-lived tokens, is asked again; so with one whose last token was
 /// asked for after a refusal, and was refused as well.
 const PAUSE: Duration = Duration::from_secs(10);
 /// A source that does not answer is given up after this time.
@@ -32,6 +32,11 @@ pub(crate) struct TokenCache {
 #[derive(Default)]
 struct State {
     token: Option<AccessToken>,
+    /// The last one that the server refused. It may have been right all the same: while a database moves, logins are refused that
+    /// were never wrong.
+    refused: Option<AccessToken>,
+    /// When the source last failed, if it did at its last request.
+    failed_at: Option<Instant>,
     /// The request under way, for all who need its answer.
     pending: Option<watch::Receiver<Answer>>,
     /// Somebody will ask for the next token in time.
@@ -45,6 +50,19 @@ impl State {
         let token = self.token.as_ref()?;
         (SystemTime::now() + UNUSABLE_BEFORE < token.expires_at).then_some(token)
     }
+
+    /// What to log in with when the source gives nothing: a token in its last moments, or one that was refused before. Not `refused`,
+    /// which this very login has tried.
+    fn rest(&self, refused: Option<&str>) -> Option<&AccessToken> {
+        let now = SystemTime::now();
+        let known = self.token.iter().chain(&self.refused);
+        let mut valid = known.filter(|token| token.expires_at > now);
+        valid.find(|token| Some(token.secret.as_str()) != refused)
+    }
+
+    fn has_failed_lately(&self) -> bool {
+        self.failed_at.is_some_and(|at| at.elapsed() < PAUSE)
+    }
 }
 
 impl TokenCache {
@@ -55,30 +73,40 @@ impl TokenCache {
         })
     }
 
-    /// The token to log in with. Waits for the source only when no valid token is left.
-    pub(super) async fn get(self: &Arc<Self>) -> Result<String, TokenError> {
-        let mut answer = {
+    /// The token to log in with, for a login that was `refused` with another. Waits for the source only when no token is left that is
+    /// sure to do, and fails only when none is left that may.
+    pub(super) async fn get(self: &Arc<Self>, refused: Option<&str>) -> Result<String, TokenError> {
+        let (mut answer, limit) = {
             let mut state = self.state();
             if let Some(token) = state.usable() {
                 let secret = token.secret.clone();
                 self.schedule(&mut state);
                 return Ok(secret);
             }
-            self.ask(&mut state)
+            let limit = match state.rest(refused) {
+                Some(token) if state.has_failed_lately() => return Ok(token.secret.clone()),
+                Some(_) => PAUSE,
+                None => Duration::MAX,
+            };
+            (self.ask(&mut state), limit)
         };
-        let result = match answer.wait_for(Option::is_some).await {
-            Ok(answer) => answer.clone(),
-            Err(_) => None,
+        let waited = tokio::time::timeout(limit, answer.wait_for(Option::is_some)).await;
+        let result = match waited {
+            Ok(Ok(answer)) => answer.clone(),
+            Ok(Err(_)) | Err(_) => None,
         };
-        result
-            .unwrap_or_else(|| {
-                // The request ended without an answer: it panicked, or its runtime has gone.
-                Err(TokenError::passing("the token source was interrupted"))
-            })
-            .map(|token| token.secret)
+        let failure = match result {
+            Some(Ok(token)) => return Ok(token.secret),
+            Some(Err(error)) => error,
+            // The request ended without an answer, because it panicked, or its runtime has gone; or it takes too long.
+            None => TokenError::passing("the token source was interrupted"),
+        };
+        let state = self.state();
+        let rest = state.rest(refused).map(|token| token.secret.clone());
+        rest.ok_or(failure)
     }
 
-    /// Forgets a token that the server refused; the next login waits for another. One that has
+    /// Puts a token aside that the server refused; the next login waits for another, as long as the source gives one. One that has
     /// come in the meantime stays.
     ///
     /// False when another login with what there is would be refused as well: the token has itself just taken the place of one that
@@ -92,7 +120,7 @@ impl TokenCache {
         if state.forgotten_at.is_some_and(|at| at.elapsed() < PAUSE) {
             return false;
         }
-        state.token = None;
+        state.refused = state.token.take();
         state.forgotten_at = Some(Instant::now());
         true
     }
@@ -129,9 +157,14 @@ impl TokenCache {
             }
             let mut state = this.state();
             state.pending = None;
-            if let Ok(token) = &result {
-                state.token = Some(token.clone());
-                this.schedule(&mut state);
+            match &result {
+                Ok(token) => {
+                    state.token = Some(token.clone());
+                    state.refused = None;
+                    state.failed_at = None;
+                    this.schedule(&mut state);
+                }
+                Err(_) => state.failed_at = Some(Instant::now()),
             }
             drop(state);
             // Nobody may be waiting any more.
@@ -238,7 +271,7 @@ mod tests {
         for expected in [None, Some("secret-1")] {
             let asked = (0..20).map(|_| {
                 let cache = cache.clone();
-                tokio::spawn(async move { cache.get().await.ok() })
+                tokio::spawn(async move { cache.get(None).await.ok() })
             });
             let asked: Vec<_> = asked.collect();
             tokio::task::yield_now().await;
@@ -255,12 +288,12 @@ mod tests {
         let (source, cache) = Scripted::cache(&[Some(3600)]);
         let first = tokio::spawn({
             let cache = cache.clone();
-            async move { cache.get().await }
+            async move { cache.get(None).await }
         });
         until(|| source.calls() == 1).await;
         first.abort();
         source.allowed.add_permits(1);
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         assert_eq!(source.calls(), 1);
     }
 
@@ -268,27 +301,27 @@ mod tests {
     async fn valid_token_serves_while_the_next_one_is_asked_for() {
         let (source, cache) = Scripted::cache(&[Some(240), None, Some(3600)]);
         source.allowed.add_permits(1);
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         // Less than five minutes are left: the next request is under way, and nobody waits.
         until(|| source.calls() == 2).await;
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         // It fails, which is nobody's error yet, and is repeated.
         source.allowed.add_permits(1);
         until(|| source.calls() == 3).await;
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         source.allowed.add_permits(1);
         until(|| cache.state().pending.is_none()).await;
-        assert_eq!(cache.get().await.unwrap(), "secret-2");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-2");
         assert_eq!(source.calls(), 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn failing_source_is_an_error_when_no_valid_token_is_left() {
-        let (source, cache) = Scripted::cache(&[Some(10), None]);
+        let (source, cache) = Scripted::cache(&[Some(0), None]);
         source.allowed.add_permits(10);
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         assert_eq!(
-            cache.get().await.unwrap_err().to_string(),
+            cache.get(None).await.unwrap_err().to_string(),
             "no access token: closed"
         );
     }
@@ -296,7 +329,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silent_source_is_given_up() {
         let (source, cache) = Scripted::cache(&[]);
-        let error = cache.get().await.unwrap_err();
+        let error = cache.get(None).await.unwrap_err();
         assert!(error.is_passing(), "{error}");
         assert_eq!(source.calls(), 1);
     }
@@ -306,27 +339,67 @@ mod tests {
     async fn source_that_panicked_is_asked_again() {
         let (source, cache) = Scripted::cache(&[Some(PANICS), Some(240), Some(PANICS), Some(3600)]);
         source.allowed.add_permits(3);
-        let error = cache.get().await.unwrap_err();
+        let error = cache.get(None).await.unwrap_err();
         assert!(error.is_passing(), "{error}");
-        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-1");
         until(|| source.calls() == 4).await;
-        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-1");
         source.allowed.add_permits(1);
         until(|| cache.state().pending.is_none()).await;
-        assert_eq!(cache.get().await.unwrap(), "secret-3");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-3");
     }
 
     #[tokio::test(start_paused = true)]
     async fn refused_token_is_replaced() {
         let (source, cache) = Scripted::cache(&[Some(3600), Some(3600)]);
         source.allowed.add_permits(2);
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         assert!(cache.forget("secret-0"));
-        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-1");
         // Another connection was refused with the old one and says so late.
         assert!(cache.forget("secret-0"));
-        assert_eq!(cache.get().await.unwrap(), "secret-1");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-1");
         assert_eq!(source.calls(), 2);
+    }
+
+    /// A token in its last half a minute is better than none.
+    #[tokio::test(start_paused = true)]
+    async fn token_in_its_last_moments_serves_while_the_source_fails() {
+        let (source, cache) = Scripted::cache(&[Some(20), None, Some(3600)]);
+        source.allowed.add_permits(10);
+        for _ in 0..3 {
+            assert_eq!(cache.get(None).await.unwrap(), "secret-0");
+        }
+        assert!(source.calls() >= 2, "it is asked for another all the same");
+        tokio::time::sleep(2 * PAUSE).await;
+        assert_eq!(cache.get(None).await.unwrap(), "secret-2");
+    }
+
+    /// A server refuses logins while its database moves, with tokens that are as good as ever. With the source down as well, such a
+    /// token is all there is.
+    #[tokio::test(start_paused = true)]
+    async fn refused_token_serves_other_logins_while_the_source_fails() {
+        let (source, cache) = Scripted::cache(&[Some(3600), None, None, Some(3600)]);
+        source.allowed.add_permits(3);
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
+        assert!(cache.forget("secret-0"));
+        // The login that was refused has no use for it.
+        let error = cache.get(Some("secret-0")).await.unwrap_err();
+        assert_eq!(error.to_string(), "no access token: closed");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
+        assert_eq!(source.calls(), 2, "the source has a pause");
+        tokio::time::advance(PAUSE).await;
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
+        assert_eq!(source.calls(), 3);
+        // A source that says nothing holds a login up for a while, and not for as long as one that has nothing to show.
+        tokio::time::advance(PAUSE).await;
+        let begun = Instant::now();
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
+        assert_eq!(begun.elapsed(), PAUSE);
+        source.allowed.add_permits(1);
+        until(|| cache.state().token.is_some()).await;
+        assert_eq!(cache.get(None).await.unwrap(), "secret-3");
+        assert!(cache.state().refused.is_none());
     }
 
     /// An identity that the server does not let in is refused with every token. Each login would ask for one more.
@@ -334,16 +407,16 @@ mod tests {
     async fn replacement_that_is_refused_as_well_stays_for_a_while() {
         let (source, cache) = Scripted::cache(&[Some(3600); 4]);
         source.allowed.add_permits(4);
-        assert_eq!(cache.get().await.unwrap(), "secret-0");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-0");
         assert!(cache.forget("secret-0"), "another one may do");
         for _ in 0..3 {
-            assert_eq!(cache.get().await.unwrap(), "secret-1");
+            assert_eq!(cache.get(None).await.unwrap(), "secret-1");
             assert!(cache.forget("secret-0"), "there is another one by now");
             assert!(!cache.forget("secret-1"), "it was the replacement");
         }
         assert_eq!(source.calls(), 2);
         tokio::time::advance(PAUSE).await;
         assert!(cache.forget("secret-1"));
-        assert_eq!(cache.get().await.unwrap(), "secret-2");
+        assert_eq!(cache.get(None).await.unwrap(), "secret-2");
     }
 }

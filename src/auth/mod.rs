@@ -70,8 +70,9 @@ impl TokenError {
 /// Gives Entra ID access tokens to new connections.
 ///
 /// The provider keeps the token for all of its connections and asks for the next one five
-/// minutes before it expires, so an implementation needs no cache of its own. While a source
-/// fails, the token that is still valid goes on serving. A connection that is open stays open
+/// minutes before it expires, so an implementation needs no cache of its own; one that has a cache may
+/// give a token again that the server has refused. While a source
+/// fails, the token that is still valid goes on serving, one that was refused before if there is no other. A connection that is open stays open
 /// when its token expires; pooled connections are replaced within their maximum lifetime.
 ///
 /// A closure that returns a future is a source too:
@@ -131,15 +132,16 @@ impl Identity {
         Self::Token(TokenCache::new(source))
     }
 
-    /// What a new connection shows to the server. May wait for a token source.
-    pub(crate) async fn proof(&self) -> Result<Proof, TokenError> {
+    /// What a new connection shows to the server that has refused something else. May wait for a token source.
+    pub(crate) async fn proof(&self, refused: Option<&Proof>) -> Result<Proof, TokenError> {
         match self {
             Self::SqlLogin { user, password } => Ok(Proof {
                 method: AuthMethod::sql_server(user, password),
                 token: None,
             }),
             Self::Token(cache) => {
-                let token = cache.get().await?;
+                let refused = refused.and_then(|proof| proof.token.as_deref());
+                let token = cache.get(refused).await?;
                 Ok(Proof {
                     method: AuthMethod::aad_token(&token),
                     token: Some(token),

@@ -15,7 +15,7 @@ use crate::connect_error::{ConnectError, DialError};
 use crate::error::LOGIN_FAILED;
 use crate::observe::quiet;
 use crate::options::{Encrypt, Options, server_name};
-use race::Racer;
+use race::{Origin, Racer};
 
 /// Redirects that are followed before giving up. Azure's gateway needs one.
 const HOPS_MAX: u32 = 3;
@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) id: u64,
     pub(crate) client: Client<Compat<TcpStream>>,
     pub(crate) in_flight: bool,
+    /// Where it leads; unknown when the system could not say.
+    origin: Option<Origin>,
     /// A second handle on the socket, to see whether the server has hung up.
     socket: std::net::TcpStream,
 }
@@ -111,9 +113,9 @@ impl Dialer {
     /// takes. A refused token is replaced once.
     pub(crate) async fn dial(&self, limit: Duration) -> Result<Connection, DialError> {
         let identity = &self.options.identity;
-        let mut has_renewed = false;
+        let mut refused = None;
         loop {
-            let proof = identity.proof().await;
+            let proof = identity.proof(refused.as_ref()).await;
             let proof = proof.map_err(|error| DialError::token(error, &self.options))?;
             let mut trail = Trail {
                 server: self.options.server(),
@@ -128,10 +130,10 @@ impl Dialer {
             match result {
                 Err(failure)
                     if failure.error.number() == Some(LOGIN_FAILED)
-                        && !has_renewed
+                        && refused.is_none()
                         && identity.renew_after_refusal(&proof) =>
                 {
-                    has_renewed = true;
+                    refused = Some(proof);
                 }
                 result => {
                     return result.map_err(|failure| match &trail.redirect {
@@ -140,6 +142,14 @@ impl Dialer {
                     });
                 }
             }
+        }
+    }
+
+    /// The server at the end of this connection has lost the database: connections to come try the other addresses of its name
+    /// first.
+    pub(crate) fn distrust(&self, connection: &Connection) {
+        if let Some(origin) = &connection.origin {
+            self.racer.distrust(origin);
         }
     }
 
@@ -212,12 +222,13 @@ impl Dialer {
                 return Err(error.into());
             }
         };
-        trial.succeeded();
+        let origin = trial.succeeded();
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
         Ok(Connection {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             client,
             in_flight: false,
+            origin,
             socket,
         })
     }
@@ -265,6 +276,10 @@ impl Dialer {
         if let Some(size) = options.packet_size {
             config.packet_size(size);
         }
+        // Texts that operators cut with LEFT may end in half of a character, which the server stores without a
+        // word. Strictly read, it would end the connection that fetches it, each time, and its instance would
+        // wait for ever with no attempt ever counted.
+        config.lossy_utf16_decoding(true);
         // Both limits are ours: they cover name lookup and sending as well.
         config.handshake_timeout(None);
         config.command_timeout(None);

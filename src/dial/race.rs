@@ -5,7 +5,8 @@
 //! moment.
 //!
 //! To accept a connection is not to let anybody in: a node that goes down, or a network that swallows what follows, may do so for long. So the
-//! address of the last login comes first the next time, and those whose last login has failed come last, and much later.
+//! address of the last login comes first the next time, and those whose last login has failed come last, and much later. So do those
+//! that let us in and then said that the database is not theirs any more.
 
 use std::collections::HashMap;
 use std::io;
@@ -43,6 +44,13 @@ struct Memory {
     failed: Vec<SocketAddr>,
 }
 
+/// Where a connection leads: an address, and the name that was looked up to find it.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    name: Name,
+    address: SocketAddr,
+}
+
 /// A login at an address, which has failed unless somebody says otherwise: its time may be over at any moment.
 pub(super) struct Trial<'a> {
     racer: &'a Racer,
@@ -51,24 +59,23 @@ pub(super) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The server let us in, or sent us elsewhere.
-    pub(super) fn succeeded(mut self) {
+    /// The server let us in, or sent us elsewhere. Returns where it is.
+    pub(super) fn succeeded(mut self) -> Option<Origin> {
         let address = self.address.take();
         self.racer.remember(&self.name, |memory| {
             memory.preferred = address;
             memory.failed.retain(|known| Some(*known) != address);
         });
+        let name = self.name.clone();
+        address.map(|address| Origin { name, address })
     }
 }
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
         if let Some(address) = self.address {
-            self.racer.remember(&self.name, |memory| {
-                memory.preferred = memory.preferred.filter(|known| *known != address);
-                memory.failed.retain(|known| *known != address);
-                memory.failed.push(address);
-            });
+            self.racer
+                .remember(&self.name, |memory| memory.distrust(address));
         }
     }
 }
@@ -97,6 +104,13 @@ impl Racer {
         Ok((stream, trial))
     }
 
+    /// The server there lets us in and is not the one to talk to: a secondary that reads are allowed on takes every login, and refuses
+    /// every write. So its address comes last, as if it had refused the login.
+    pub(super) fn distrust(&self, origin: &Origin) {
+        let Origin { name, address } = origin;
+        self.remember(name, |memory| memory.distrust(*address));
+    }
+
     /// Looks at what is remembered of a name, or changes it.
     fn remember<T>(&self, name: &Name, look: impl FnOnce(&mut Memory) -> T) -> T {
         let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,6 +122,13 @@ impl Racer {
 }
 
 impl Memory {
+    /// This address comes last from now on, until a login there succeeds.
+    fn distrust(&mut self, address: SocketAddr) {
+        self.preferred = self.preferred.filter(|known| *known != address);
+        self.failed.retain(|known| *known != address);
+        self.failed.push(address);
+    }
+
     /// The order in which the addresses of a name are tried, and how long those before each of them have for themselves. What the
     /// name no longer stands for is forgotten.
     fn order(&mut self, found: Vec<SocketAddr>) -> Vec<(SocketAddr, Duration)> {
@@ -285,6 +306,19 @@ mod tests {
                 trial.succeeded();
             }
         }
+        // A login says nothing about who may write: the one that was preferred comes last when it has lost the database.
+        let (_stream, trial) = racer.connect("db", 1, Some(&lookup)).await.unwrap();
+        let origin = trial.succeeded().expect("an address");
+        racer.distrust(&origin);
+        let (stream, trial) = racer.connect("db", 1, Some(&lookup)).await.unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), a);
+        drop(trial);
+        let (stream, trial) = racer.connect("db", 1, Some(&lookup)).await.unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), b);
+        drop(trial);
+        let (stream, trial) = racer.connect("db", 1, Some(&lookup)).await.unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), c, "its turn has come again");
+        trial.succeeded();
         // The nearer ones must not win by being near.
         let doubted = [(c, STAGGER), (a, STAGGER_FAILED), (b, STAGGER_FAILED)];
         let order = |name: &str, found| {

@@ -154,6 +154,8 @@ const DENIED: [u32; 5] = [229, 230, 262, 2760, 15247];
 pub(crate) struct Failure {
     pub(crate) error: MigrateError,
     pub(crate) is_passing: bool,
+    /// The server said that it no longer serves the database.
+    pub(crate) says_moved: bool,
 }
 
 impl From<MigrateError> for Failure {
@@ -162,6 +164,7 @@ impl From<MigrateError> for Failure {
         Self {
             error,
             is_passing: false,
+            says_moved: false,
         }
     }
 }
@@ -169,7 +172,7 @@ impl From<MigrateError> for Failure {
 impl Failure {
     /// The schema's state could not be read.
     pub(crate) fn unreadable(schema: &SchemaName, error: &CallError) -> Self {
-        let is_passing = error.is_retryable();
+        let (is_passing, says_moved) = (error.is_retryable(), error.says_moved());
         let (schema, reason) = (schema.quoted(), error.to_string());
         let error = match error.number() {
             Some(number) if DENIED.contains(&number) => MigrateError::NotGranted { schema, reason },
@@ -179,12 +182,16 @@ impl Failure {
                 is_retryable: is_passing,
             },
         };
-        Self { error, is_passing }
+        Self {
+            error,
+            is_passing,
+            says_moved,
+        }
     }
 
     /// A batch failed. Everything is in one transaction, so it may all be done again.
     pub(super) fn at(schema: &SchemaName, file: &str, line: usize, error: &CallError) -> Self {
-        let is_passing = error.is_retryable();
+        let (is_passing, says_moved) = (error.is_retryable(), error.says_moved());
         let reason = error.to_string();
         let error = match error.number() {
             Some(number) if DENIED.contains(&number) => MigrateError::Permission {
@@ -198,7 +205,11 @@ impl Failure {
                 is_retryable: is_passing,
             },
         };
-        Self { error, is_passing }
+        Self {
+            error,
+            is_passing,
+            says_moved,
+        }
     }
 
     /// Another process holds the installation's lock.
@@ -208,6 +219,7 @@ impl Failure {
                 schema: schema.quoted(),
             },
             is_passing: true,
+            says_moved: false,
         }
     }
 }

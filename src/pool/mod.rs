@@ -407,9 +407,12 @@ impl Borrowed {
     }
 
     /// The server said, to a request of that moment, that the database has moved: whatever was
-    /// opened before leads to the same place.
+    /// opened before leads to the same place, and what is opened from now on looks for another.
     pub(crate) fn moved(&mut self, asked_at: Instant) {
         self.condemn(Closed::Moved);
+        if let Some(pooled) = &self.pooled {
+            self.shared.opener.distrust(&pooled.connection);
+        }
         let dropped = self.shared.idle().distrust_opened_before(asked_at);
         self.shared.close(dropped);
     }

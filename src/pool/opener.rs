@@ -9,7 +9,7 @@ use crate::connect_error::DialError;
 use crate::dial::{Connection, Dialer};
 use crate::error::CallError;
 use crate::observe::{events, notice_after};
-use crate::options::Options;
+use crate::options::{Encrypt, Options};
 
 /// An attempt that takes longer than this is told aloud while it goes on.
 const NOTICE: Duration = Duration::from_secs(2);
@@ -71,6 +71,11 @@ impl Opener {
         dialled
     }
 
+    /// See [`Dialer::distrust`].
+    pub(crate) fn distrust(&self, connection: &Connection) {
+        self.dialer.distrust(connection);
+    }
+
     /// The reason why no connection could be opened lately.
     pub(crate) fn last_error(&self) -> Option<String> {
         self.trouble().last_error.clone()
@@ -79,7 +84,10 @@ impl Opener {
     /// Remembers a failure, which may be one too many of its kind; true when it is another one than before.
     fn note(&self, failure: &mut DialError, error: &CallError) -> bool {
         let mut trouble = self.trouble();
-        if failure.ended_handshake {
+        // TLS comes first with encrypt=strict. What only forwards connections to a server that has not begun to listen, as containers'
+        // proxies do, accepts and then hangs up, in the middle of a handshake like one who speaks no TLS.
+        let may_be_absent = self.options.encrypt == Encrypt::Strict;
+        if failure.ended_handshake && !may_be_absent {
             trouble.handshakes += 1;
             let since = *trouble.handshakes_since.get_or_insert_with(Instant::now);
             if trouble.handshakes >= HANDSHAKES && since.elapsed() >= HANDSHAKES_FOR {

@@ -37,7 +37,7 @@ pub(super) use claim::{Claim, Claimed};
 /// The call that stores a turn.
 pub(super) const ACK_TURN: &str = "ack_orchestration_item";
 /// What is left of a lease that is not known here is taken for this much.
-const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
+pub(super) const UNKNOWN_LEASE: Duration = Duration::from_secs(5);
 /// How long an ack is repeated over an error that nobody expected, although somebody renews its lease.
 const UNEXPECTED: Duration = Duration::from_secs(120);
 /// How long a turn rests that could not be stored for such an error, before it is tried again.

@@ -70,9 +70,14 @@ async fn attempt(
         error: Error::Connect(failure.at_start(options)),
     })?;
     let done = migrate::run(options, &mut connection, task, deadline).await;
-    done.map_err(|failure| Failure {
-        error: Error::Migrate(failure.error),
-        is_passing: failure.is_passing,
+    done.map_err(|failure| {
+        if failure.says_moved {
+            opener.distrust(&connection);
+        }
+        Failure {
+            error: Error::Migrate(failure.error),
+            is_passing: failure.is_passing,
+        }
     })?;
     Ok(connection)
 }

@@ -142,7 +142,7 @@ impl<'a> Query<'a> {
         {
             expect_read(provider, instance, &mut rest)?;
             if let (Some(session), Some(_)) = (self.session, session_id) {
-                provider.wakeups.session_owned(session);
+                provider.wakeups.session_owned(session, asked_at);
             }
         }
         let attempts = claim.attempts(&header, asked_at)?;

@@ -23,10 +23,19 @@ pub(crate) use rhythm::Repoll;
 /// A hint of the database is never taken as a reason to ask again at once.
 const HINT_MIN: Duration = Duration::from_millis(2);
 
+/// How long the end of waits holds for fetches that come after it. What they are was decided before they came, perhaps before the
+/// reason for that end.
+const LATE: Duration = Duration::from_millis(100);
+
 /// What a waiting fetch can take. Equal interests can take the same.
 pub(crate) trait Interest: Clone + PartialEq + Send {
     /// A piece of work as far as it decides who can take it.
     type Work: Clone + Send;
+    /// What is the same of all fetches whose waits end together.
+    type Kind: Copy + PartialEq + Send;
+
+    /// With whom its wait ends.
+    fn kind(&self) -> Self::Kind;
 
     /// Whether this fetch could take that work.
     fn fits(&self, work: &Self::Work) -> bool;
@@ -109,6 +118,8 @@ struct State<I: Interest> {
     groups: Vec<Group<I>>,
     /// What is watched for. Fetches that come later join in.
     watched: Vec<I>,
+    /// Whose waits were ended last, and when. It holds for one more fetch of the kind, which may have been on its way.
+    ended: Vec<(I::Kind, Instant)>,
 }
 
 impl<I: Interest> Line<I> {
@@ -117,6 +128,7 @@ impl<I: Interest> Line<I> {
             state: Mutex::new(State {
                 groups: Vec::new(),
                 watched: Vec::new(),
+                ended: Vec::new(),
             }),
             quieted: Notify::new(),
         }
@@ -131,6 +143,10 @@ impl<I: Interest> Line<I> {
     pub(crate) fn join(&self, interest: I, repoll: Repoll) -> Place<'_, I> {
         let mut state = self.lock();
         let is_watched = state.watched.contains(&interest);
+        let kind = interest.kind();
+        let ended_at = state.ended.iter().position(|(ended, _)| *ended == kind);
+        let ended = ended_at.map(|at| state.ended.swap_remove(at));
+        let is_late = ended.is_some_and(|(_, at)| at.elapsed() < LATE);
         let groups = &mut state.groups;
         let at = match groups.iter().position(|group| group.interest == interest) {
             Some(at) => at,
@@ -147,7 +163,7 @@ impl<I: Interest> Line<I> {
             interest,
             repoll,
             news: group.news.clone(),
-            endings: group.endings,
+            endings: (!is_late).then_some(group.endings),
             reason: None,
             asked_at: Instant::now(),
         }
@@ -207,13 +223,17 @@ impl<I: Interest> Line<I> {
         self.lock().groups.iter().any(|group| group.waiting > 0)
     }
 
-    /// Ends the waits of all fetches with such an interest, as if their time were over.
-    pub(crate) fn end_waits(&self, with: impl Fn(&I) -> bool) {
-        let groups = &mut self.lock().groups;
-        for group in groups.iter_mut().filter(|g| with(&g.interest)) {
-            group.endings += 1;
-            group.news.notify_waiters();
+    /// Ends the waits of all fetches of this kind, as if their time were over, and that of the next one if it comes at once.
+    pub(crate) fn end_waits(&self, kind: I::Kind) {
+        let mut state = self.lock();
+        for group in state.groups.iter_mut() {
+            if group.interest.kind() == kind {
+                group.endings += 1;
+                group.news.notify_waiters();
+            }
         }
+        state.ended.retain(|(ended, _)| *ended != kind);
+        state.ended.push((kind, Instant::now()));
     }
 }
 
@@ -223,8 +243,8 @@ pub(crate) struct Place<'a, I: Interest> {
     interest: I,
     repoll: Repoll,
     news: Arc<Notify>,
-    /// The group's count when this fetch came.
-    endings: u64,
+    /// The group's count when this fetch came; none when its wait was ended before it came.
+    endings: Option<u64>,
     /// Why the query now under way was made. A fetch that goes away during it hands this on.
     reason: Option<Reason<I::Work>>,
     /// When the query now under way began.
@@ -300,7 +320,7 @@ impl<I: Interest> Place<'_, I> {
             return Next::End;
         }
         let next = self.group(|group| {
-            if group.endings != endings {
+            if endings != Some(group.endings) {
                 return Err(Next::End);
             }
             if let Some(reason) = group.reasons.take() {

@@ -6,18 +6,37 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::time::after;
+use crate::time::{after, lease_end};
+
+/// For how long a worker may own a session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lease {
+    /// The first of its sessions ends then or later.
+    ends_at: Instant,
+    /// The last of its sessions ends then or sooner.
+    until: Instant,
+}
+
+impl Lease {
+    /// A lease that a request of that moment was answered with just now.
+    pub(super) fn new(asked_at: Instant, length: Duration) -> Self {
+        Self {
+            ends_at: lease_end(asked_at, length),
+            until: after(length),
+        }
+    }
+}
 
 /// Until when each worker may own a session. Only its owner can take the items of a session, so such a
 /// worker has to ask for itself; all the others can ask for each other.
 #[derive(Default)]
-pub(super) struct Owners(Mutex<HashMap<String, Instant>>);
+pub(super) struct Owners(Mutex<HashMap<String, Lease>>);
 
 impl Owners {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Lease>> {
         let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        owners.retain(|_, until| *until > now);
+        owners.retain(|_, lease| lease.until > now);
         owners
     }
 
@@ -25,28 +44,78 @@ impl Owners {
         self.lock().contains_key(owner)
     }
 
-    /// This worker has won a session. Whether it was not known to own any.
-    pub(super) fn owns(&self, owner: &str, lease: Duration) -> bool {
-        let until = after(lease);
+    /// This worker has won a session, maybe beside others. Whether it was not known to own any.
+    pub(super) fn owns(&self, owner: &str, lease: Lease) -> bool {
         let mut owners = self.lock();
-        let known = owners.get(owner).copied();
-        owners.insert(owner.to_owned(), until.max(known.unwrap_or(until)));
-        known.is_none()
+        match owners.get_mut(owner) {
+            Some(known) => {
+                known.ends_at = known.ends_at.min(lease.ends_at);
+                known.until = known.until.max(lease.until);
+                false
+            }
+            None => {
+                owners.insert(owner.to_owned(), lease);
+                true
+            }
+        }
     }
 
     /// Some sessions of these workers were extended: of those that are known as owners, or, after a
     /// restart under the same names, of any.
-    pub(super) fn renewed(&self, owner_ids: &[&str], lease: Duration) {
-        let is_known = |owner: &&&str| self.has(owner);
+    pub(super) fn renewed(&self, owner_ids: &[&str], lease: Lease) {
+        let mut owners = self.lock();
+        let is_known = |owner: &&&str| owners.contains_key(**owner);
         let known: Vec<_> = owner_ids.iter().filter(is_known).collect();
-        if known.is_empty() {
-            owner_ids.iter().for_each(|owner| {
-                self.owns(owner, lease);
-            });
+        let renewed = if known.is_empty() {
+            owner_ids.iter().collect()
         } else {
-            known.into_iter().for_each(|owner| {
-                self.owns(owner, lease);
-            });
+            known
+        };
+        for owner in renewed {
+            let known = owners.entry((*owner).to_owned()).or_insert(lease);
+            known.ends_at = lease.ends_at;
+            known.until = known.until.max(lease.until);
         }
+    }
+
+    /// What is left of the session of these workers that ends first, as far as is known here.
+    pub(super) fn left(&self, owner_ids: &[&str]) -> Option<Duration> {
+        let owners = self.lock();
+        let known = owner_ids.iter().filter_map(|owner| owners.get(*owner));
+        let first = known.map(|lease| lease.ends_at).min()?;
+        Some(first.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// The runtime renews the sessions of all its workers in one call, which must be done before the first of them ends.
+    #[tokio::test(start_paused = true)]
+    async fn session_that_ends_first_says_how_much_is_left() {
+        let owners = Owners::default();
+        let asked_at = Instant::now();
+        tokio::time::advance(SECOND).await;
+        owners.owns("a", Lease::new(asked_at, 20 * SECOND));
+        owners.owns("b", Lease::new(asked_at, 60 * SECOND));
+        assert_eq!(owners.left(&["a", "b", "c"]), Some(19 * SECOND));
+        assert_eq!(owners.left(&["b"]), Some(59 * SECOND));
+        assert_eq!(owners.left(&["c"]), None);
+        // Another session does not lengthen the first one.
+        owners.owns("a", Lease::new(Instant::now(), 20 * SECOND));
+        assert_eq!(owners.left(&["a"]), Some(19 * SECOND));
+        tokio::time::advance(9 * SECOND).await;
+        owners.renewed(&["a", "b", "c"], Lease::new(Instant::now(), 30 * SECOND));
+        assert_eq!(owners.left(&["a"]), Some(30 * SECOND));
+        assert_eq!(owners.left(&["b"]), Some(30 * SECOND), "not the longest");
+        assert_eq!(owners.left(&["c"]), None, "it was not known to own any");
+        tokio::time::advance(31 * SECOND).await;
+        assert_eq!(owners.left(&["a"]), None);
+        assert_eq!(owners.left(&["b"]), Some(Duration::ZERO));
+        owners.renewed(&["c", "d"], Lease::new(Instant::now(), SECOND));
+        assert_eq!(owners.left(&["d"]), Some(SECOND), "after a restart");
     }
 }

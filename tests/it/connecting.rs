@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use duroxide::providers::Provider;
-use duroxide_sql::MssqlProvider;
+use duroxide_sql::{MssqlProvider, MssqlProviderBuilder};
 use mssql_embedded::{Encryption, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -383,4 +383,67 @@ async fn addresses_whose_logins_fail_come_last() {
     })
     .await;
     assert!(proxies[1].take_requests() > 0);
+}
+
+/// A name with two addresses, as a listener that is looked up for all of its subnets: the old primary first, which has become a
+/// secondary that reads are allowed on. It takes every login, and refuses every write.
+struct Replicas {
+    old: Server,
+    new: Server,
+}
+
+impl Replicas {
+    fn start() -> Self {
+        let server = || {
+            let builder = Server::builder().password("Str0ng.enough");
+            let server = builder.encryption(Encryption::Off).start();
+            server.expect("the embedded server starts")
+        };
+        Self {
+            old: server(),
+            new: server(),
+        }
+    }
+
+    fn demote_the_old_one(&self) {
+        let controls = self.old.controls();
+        controls.set_read_only("master", true).unwrap();
+    }
+
+    fn builder(&self) -> MssqlProviderBuilder {
+        let addresses = vec![self.old.address(), self.new.address()];
+        MssqlProvider::builder(
+            "server=tcp:database.invalid,1433;user id=sa;password=Str0ng.enough;\
+             encrypt=DANGER_PLAINTEXT",
+        )
+        .schema("orders")
+        .lookup(move |_, _| Ok(addresses.clone()))
+    }
+}
+
+/// What says that it lost the database is not asked first again, although its logins succeed.
+#[tokio::test]
+async fn server_that_became_a_readable_secondary_is_left_for_the_primary() {
+    let replicas = Replicas::start();
+    let there = MssqlProvider::builder(replicas.new.connection_string()).schema("orders");
+    let there = there.build().await.expect("the schema is on both");
+    let provider = replicas.builder().build().await.expect("the start");
+    create(&provider, "before").await;
+    replicas.demote_the_old_one();
+    create(&provider, "after").await;
+    assert_eq!(there.read("after").await.unwrap().len(), 1);
+    let metrics = provider.as_management_capability().expect("it is one");
+    let instances = metrics.list_instances().await.unwrap();
+    assert_eq!(instances, ["after"], "everybody is there by now");
+}
+
+/// The start, which is the first to write when there is something to install, looks for the primary as well.
+#[tokio::test]
+async fn start_leaves_a_readable_secondary_for_the_primary() {
+    let replicas = Replicas::start();
+    replicas.demote_the_old_one();
+    let builder = replicas.builder().startup_timeout(Duration::from_secs(30));
+    let provider = builder.build().await.expect("the schema is installed");
+    create(&provider, "order").await;
+    assert!(replicas.new.controls().sessions().len() > 1);
 }

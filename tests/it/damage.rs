@@ -60,6 +60,57 @@ async fn undecodable_event_fails_the_reads() {
     }
 }
 
+/// Half of a character, as LEFT leaves it at the end of an event's data, costs that character and nothing else: the message, the activity
+/// and the history that have it arrive.
+#[tokio::test]
+async fn halved_character_is_replaced_and_holds_nothing_up() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    schema
+        .sql(
+            "DECLARE @half NVARCHAR(3) = LEFT(N'ab' + NCHAR(0xD83D) + NCHAR(0xDE00), 3);
+             EXEC [$(schema)].raise_event @instance_id = N'order', @name = N'Note', @data = @half;",
+        )
+        .await;
+    let (item, token, _) = fetch(&provider).await.expect("the event");
+    assert_eq!(item.history_error, None);
+    let [WorkItem::ExternalRaised { data, .. }] = &item.messages[..] else {
+        panic!("{:?}", item.messages);
+    };
+    assert_eq!(data, "ab\u{FFFD}");
+    provider
+        .abandon_orchestration_item(&token, None, false)
+        .await
+        .unwrap();
+    provider
+        .enqueue_for_worker(activity("order", 1, ""))
+        .await
+        .unwrap();
+    let damage = "SET payload = REPLACE(payload, N'\"input\":\"', N'\"input\":\"' + NCHAR(0xD800))";
+    schema
+        .sql(&format!(
+            "UPDATE [$(schema)].worker_queue {damage};
+             UPDATE [$(schema)].history {damage}, appended_by = NEWID();"
+        ))
+        .await;
+    let (item, ..) = fetch_work(&provider).await.expect("the activity");
+    let WorkItem::ActivityExecute { input, .. } = &item else {
+        panic!("{item:?}");
+    };
+    assert!(input.starts_with('\u{FFFD}'), "{input}");
+    for history in [
+        provider.read("order").await,
+        provider.read_with_execution("order", 1).await,
+    ] {
+        let history = history.expect("the history");
+        let EventKind::OrchestrationStarted { input, .. } = &history[0].kind else {
+            panic!("{history:?}");
+        };
+        assert!(input.starts_with('\u{FFFD}'), "{input}");
+    }
+}
+
 /// An activity that cannot be decoded is an error, and the others are fetched all the same.
 #[tokio::test]
 async fn undecodable_activity_does_not_hold_up_the_others() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use duroxide::providers::{Provider, WorkItem};
+use duroxide::providers::{Provider, SessionFetchConfig, WorkItem};
 use duroxide::runtime::registry::{ActivityRegistry, OrchestrationRegistry};
 use duroxide::runtime::{Runtime, RuntimeOptions};
 use duroxide::{ActivityContext, Client, OrchestrationContext};
@@ -23,7 +23,9 @@ const LEASE: Duration = Duration::from_secs(6);
 
 in_both_settings! {
     renewals_survive_a_silent_connection,
+    session_renewals_survive_a_silent_connection,
     acks_survive_a_silent_connection,
+    large_results_over_a_slow_line_are_sent_once,
     reads_and_fetches_do_not_wait_for_a_silent_connection,
     counts_do_not_wait_for_a_silent_connection,
     read_trusts_no_connection_that_fell_silent_after_it_was_heard,
@@ -105,6 +107,33 @@ async fn renewals_survive_a_silent_connection(reads: SnapshotReads) {
     }
 }
 
+/// The runtime renews sessions a little before they end, for as long as it wants them: what one silent connection may cost follows from
+/// what is left, and not from what is wanted.
+async fn session_renewals_survive_a_silent_connection(reads: SnapshotReads) {
+    const WANTED: Duration = Duration::from_secs(120);
+    for fault in SILENCE {
+        let setup = setup(reads, 8).await;
+        let provider = &setup.provider;
+        let mut item = activity("order", 2, "");
+        if let WorkItem::ActivityExecute { session_id, .. } = &mut item {
+            *session_id = Some("session".to_owned());
+        }
+        provider.enqueue_for_worker(item).await.unwrap();
+        let filter = duroxide::providers::TagFilter::default();
+        let session = SessionFetchConfig {
+            owner_id: "worker".to_owned(),
+            lock_timeout: Duration::from_secs(5),
+        };
+        let fetched = provider.fetch_work_item(WANTED, Duration::ZERO, Some(&session), &filter);
+        fetched.await.unwrap().expect("the activity is ready");
+        setup.proxy.spoil("renew_session_lock", fault);
+        let renewed = provider
+            .renew_session_lock(&["worker"], WANTED, WANTED)
+            .await;
+        assert_eq!(renewed.unwrap(), 1, "{fault:?}: the session is lost");
+    }
+}
+
 /// An ack that meets a silent connection is repeated on another while the lease lasts. If it was
 /// done all the same, the caller hears that the lease is gone, and it was done once.
 async fn acks_survive_a_silent_connection(reads: SnapshotReads) {
@@ -130,6 +159,22 @@ async fn acks_survive_a_silent_connection(reads: SnapshotReads) {
         let (turn, _, _) = fetch(&**provider).await.expect("the completion is there");
         assert_eq!(turn.messages.len(), 1);
     }
+}
+
+/// A result of megabytes takes seconds to arrive over a slow line, more than the first attempts under a short lease have for an answer. To
+/// take that for silence would close connection after connection, and send it all again on each.
+async fn large_results_over_a_slow_line_are_sent_once(reads: SnapshotReads) {
+    let setup = setup(reads, 8).await;
+    let provider = &setup.provider;
+    create(&**provider, "order").await;
+    let token = setup.work().await;
+    // Four megabytes on the wire, at 12.5 Mbit/s.
+    let result = "x".repeat(2_000_000);
+    setup.proxy.narrow_requests(Some(156_000));
+    let acked = provider.ack_work_item(&token, Some(completed("order", 2, &result)));
+    acked.await.expect("the result arrives");
+    setup.proxy.narrow_requests(None);
+    assert_eq!(setup.proxy.calls("ack_work_item"), 1);
 }
 
 /// Reads take another connection as well, and a fetch lets its caller try again.
@@ -299,13 +344,16 @@ async fn runtime_works_again_soon_after_all_its_connections_fell_silent(reads: S
             begun.elapsed()
         }
     };
+    let mut before = run("a".to_owned()).await;
     for round in 0..DEAF_ROUNDS {
-        // What a busy machine adds to the one it adds to the other.
-        let usual = run(format!("a-{round}")).await;
         setup.proxy.silence_all();
         let deaf = run(format!("b-{round}")).await;
+        let after = run(format!("c-{round}")).await;
+        // How busy the machine is may change meanwhile, so the slower of its neighbours says what the work takes.
+        let usual = before.max(after);
         println!("{reads:?}: the runtime worked again after {deaf:?}, usually {usual:?}");
-        assert!(deaf < DEAF + 4 * usual, "{deaf:?}, usually {usual:?}");
+        assert!(deaf < DEAF + usual, "{deaf:?}, usually {usual:?}");
+        before = after;
     }
     runtime.shutdown(None).await;
 }

@@ -269,6 +269,53 @@ async fn handshakes_that_end_early_pass_unless_they_always_do() {
     assert!(!error.is_retryable());
 }
 
+/// With `encrypt=strict` TLS comes first, so that whoever accepts connections for a server that does not listen yet, and hangs up, ends a
+/// handshake each time. That is no server which wants another kind of encryption.
+#[tokio::test]
+async fn strict_handshakes_that_end_early_are_waited_for() {
+    let server = encrypting_server();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let upstream = server.address();
+    let begun = Instant::now();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            // Longer, and more often, than anybody else would be believed.
+            if begun.elapsed() < 8 * SECOND {
+                continue;
+            }
+            let mut server = TcpStream::connect(upstream).await.unwrap();
+            tokio::spawn(async move {
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    let started = MssqlProvider::builder(format!(
+        "server=tcp:127.0.0.1,{port};user id=sa;password=Str0ng.enough;encrypt=strict;\
+         trustServerCertificate=true"
+    ));
+    let started = started.startup_timeout(2 * MINUTE).build().await;
+    create(&started.expect("the start succeeds"), "order").await;
+    assert!(begun.elapsed() >= 8 * SECOND);
+}
+
+/// What a login says whose database is being opened passes, be it the one that the connection names or the login's own.
+#[tokio::test]
+async fn database_that_cannot_be_opened_yet_is_waited_for() {
+    for (number, name) in [(4060, "database"), (4064, "default database")] {
+        let server = own_server();
+        let schema = TestSchema::at(server.connection_string());
+        let controls = server.controls();
+        let away = SqlError::with(number, 11, 1, format!("Cannot open the {name}."));
+        controls.refuse_logins(Some(away));
+        let mut start = std::pin::pin!(schema.builder().build());
+        let early = tokio::time::timeout(Duration::from_millis(500), &mut start).await;
+        assert!(early.is_err(), "{number}: {early:?}");
+        controls.refuse_logins(None);
+        create(&start.await.expect("the start succeeds"), "order").await;
+    }
+}
+
 /// What a database says that is moving passes, also while the schema's state is read.
 #[tokio::test]
 async fn moving_database_is_waited_for() {

@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection;
-use crate::every_kind::{self, LEASE, Runs};
+use crate::every_kind::{self, Runs};
 use crate::line::Line;
 use crate::recorder::End;
 use crate::scenario::{Run, Scenario, pause};
@@ -143,8 +143,11 @@ impl Drill {
         let url = connection::led_to(&target.url, NAME, lines[0].address().port())?;
         let builder = MssqlProvider::builder(url)
             .schema(target.schema)
-            .command_timeout(LEASE)
             .lookup(move |_, _| Ok(vec![*known.lock()]));
+        let builder = match target.command_timeout {
+            Some(timeout) => builder.command_timeout(timeout),
+            None => builder,
+        };
         let provider = Arc::new(builder.build().await?);
         let runs = Arc::new(Runs::default());
         let activities = every_kind::activities(run.settings.activity_delay, runs.clone());

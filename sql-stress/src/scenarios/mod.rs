@@ -23,6 +23,7 @@ mod wake_up;
 
 use anyhow::Result;
 
+use crate::cli::may_hold_password;
 use crate::scenario::Scenario;
 
 /// Those that `all` leaves out: what runs for long, what needs the embedded server, and the drills.
@@ -78,7 +79,11 @@ pub fn chosen(names: &[String]) -> Result<Vec<Box<dyn Scenario>>> {
             ),
             _ => {
                 let names: Vec<_> = all().iter().map(|scenario| scenario.name()).collect();
-                anyhow::anyhow!("scenario {name:?} is unknown; choose {}", names.join(", "))
+                let shown = match may_hold_password(name) {
+                    true => "(not shown, as it may hold a password; use --url)".to_owned(),
+                    false => format!("{name:?}"),
+                };
+                anyhow::anyhow!("scenario {shown} is unknown; choose {}", names.join(", "))
             }
         })
     };
@@ -100,6 +105,10 @@ mod tests {
         );
         let error = chosen(&names(&["fanout"])).err().unwrap().to_string();
         assert!(error.contains("fan-out"), "{error}");
+        for string in ["server=h;password=hunter2", "sqlserver://u:hunter2@h"] {
+            let error = chosen(&names(&[string])).err().unwrap().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
         let error = chosen(&names(&["compare-baseline"])).err().unwrap();
         assert!(error.to_string().contains("--example"), "{error}");
         let error = chosen(&names(&["fan-in"])).err().unwrap();

@@ -8,6 +8,10 @@ use super::*;
 struct Number(u8);
 impl Interest for Number {
     type Work = u8;
+    type Kind = u8;
+    fn kind(&self) -> u8 {
+        self.0
+    }
     fn fits(&self, work: &u8) -> bool {
         self.0 == *work
     }
@@ -232,6 +236,8 @@ async fn last_fetch_of_its_kind_hands_its_reasons_to_others_that_fit() {
 struct Either(Vec<u8>);
 impl Interest for Either {
     type Work = u8;
+    type Kind = ();
+    fn kind(&self) {}
     fn fits(&self, work: &u8) -> bool {
         self.0.contains(work)
     }
@@ -245,10 +251,32 @@ async fn waits_can_be_ended_for_one_kind_of_fetch() {
     let line = Line::new();
     let (mut a, mut b) = (line.join(Number(1), SLOW), line.join(Number(2), SLOW));
     let start = Instant::now();
-    let (a, ()) = tokio::join!(a.wait(soon(9)), async { line.end_waits(|n| n.0 == 1) });
+    let (a, ()) = tokio::join!(a.wait(soon(9)), async { line.end_waits(1) });
     assert_eq!((a, start.elapsed()), (Woken::TimedOut, Duration::ZERO));
     assert_eq!(b.wait(soon(1)).await, Woken::TimedOut);
     assert_eq!(start.elapsed(), Duration::from_secs(1));
+}
+
+/// What a fetch is was decided before it came, so that the reason to end its wait may have been there already.
+#[tokio::test(start_paused = true)]
+async fn end_of_waits_holds_for_one_that_was_on_its_way() {
+    let line = Line::new();
+    let waited = async |number| {
+        let start = Instant::now();
+        let mut place = line.join(Number(number), SLOW);
+        assert_eq!(place.wait(soon(1)).await, Woken::TimedOut);
+        start.elapsed()
+    };
+    let second = Duration::from_secs(1);
+    line.end_waits(1);
+    assert_eq!(waited(2).await, second, "another kind");
+    line.end_waits(1);
+    line.end_waits(1);
+    assert_eq!(waited(1).await, Duration::ZERO);
+    assert_eq!(waited(1).await, second, "once");
+    line.end_waits(1);
+    tokio::time::advance(LATE).await;
+    assert_eq!(waited(1).await, second, "too late");
 }
 
 async fn polls_until(mut place: Place<'_, Number>, deadline: Instant) -> u32 {

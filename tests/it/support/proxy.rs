@@ -53,6 +53,8 @@ struct Plan {
     delay: Duration,
     /// How many bytes of the answers on each connection pass in a tenth of a second.
     narrow: Option<usize>,
+    /// The same of the requests.
+    narrow_requests: Option<usize>,
 }
 
 /// A running proxy. It ends with the test's runtime.
@@ -148,6 +150,11 @@ impl Proxy {
     /// Lets only so many bytes of the answers on each connection pass in a tenth of a second.
     pub fn narrow(&self, bytes: Option<usize>) {
         self.plan().narrow = bytes;
+    }
+
+    /// Lets only so many bytes of the requests on each connection pass in a tenth of a second.
+    pub fn narrow_requests(&self, bytes: Option<usize>) {
+        self.plan().narrow_requests = bytes;
     }
 
     /// Requests of any kind since the last call of this function.
@@ -279,8 +286,15 @@ async fn forward_requests(
 ) -> std::io::Result<()> {
     let mut is_first_packet = true;
     let mut swallow = None;
+    let mut passed = 0;
     loop {
         let frame = read_frame(&mut from).await?;
+        passed += frame.len();
+        let narrow = plan.lock().expect("nothing panics").narrow_requests;
+        if narrow.is_some_and(|narrow| passed >= narrow) {
+            passed = 0;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         let is_last_packet = frame[1] & STATUS_END_OF_MESSAGE != 0;
         let is_request = frame[0] == PACKET_RPC || frame[0] == PACKET_BATCH;
         if line.is_muted() {
