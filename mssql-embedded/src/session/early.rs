@@ -51,7 +51,7 @@ fn message_text(ty: &DataType) -> SqlResult<()> {
 ///
 /// 40517 for another value.
 pub(super) fn textsize(n: i64) -> SqlResult<()> {
-    if n == -1 || n >= i64::from(i32::MAX) {
+    if n == -1 || n == i64::from(i32::MAX) {
         return Ok(());
     }
     Err(SqlError::unsupported(format!("SET TEXTSIZE {n}")))
