@@ -24,10 +24,21 @@ pub(super) struct Parts {
 /// Makes the operator of a grouping from its input.
 pub(super) type Grouping = Box<dyn FnOnce(Node) -> Group>;
 
+/// How many keys grouping sets may have, so that a bit for each is an INT.
+const KEYS_MAX: usize = 32;
+
 /// The keys of GROUP BY, each once, and the grouping sets over them.
-pub(super) fn unique_keys(keys: Vec<Ex>, sets: &[Vec<usize>]) -> (Vec<Ex>, Vec<Vec<usize>>) {
+///
+/// # Errors
+///
+/// 10707 when the sets are over too many keys: "For a GROUP BY clause that uses ROLLUP, CUBE, or GROUPING SETS, the maximum
+/// number of expressions is 32" (GROUP BY).
+pub(super) fn unique_keys(
+    keys: Vec<Ex>,
+    sets: &[Vec<usize>],
+) -> SqlResult<(Vec<Ex>, Vec<Vec<usize>>)> {
     if sets.is_empty() {
-        return (keys, Vec::new());
+        return Ok((keys, Vec::new()));
     }
     let mut unique: Vec<Ex> = Vec::with_capacity(keys.len());
     let mut places = Vec::with_capacity(keys.len());
@@ -38,8 +49,19 @@ pub(super) fn unique_keys(keys: Vec<Ex>, sets: &[Vec<usize>]) -> (Vec<Ex>, Vec<V
             unique.push(key);
         }
     }
+    if unique.len() > KEYS_MAX {
+        return Err(SqlError::with(
+            10707,
+            15,
+            1,
+            format!(
+                "Too many expressions are specified in the GROUP BY clause. The maximum number is \
+                 {KEYS_MAX} when grouping sets are supplied."
+            ),
+        ));
+    }
     let placed = |set: &Vec<usize>| set.iter().map(|i| places[*i]).collect();
-    (unique, sets.iter().map(placed).collect())
+    Ok((unique, sets.iter().map(placed).collect()))
 }
 
 impl<'a> Binder<'a> {
@@ -128,6 +150,11 @@ impl<'a> Binder<'a> {
         let single = name == "GROUPING";
         if call.args.is_empty() || single && call.args.len() != 1 {
             return Err(super::errors::argument_count(name, 1));
+        }
+        if call.args.len() > KEYS_MAX {
+            return Err(SqlError::unsupported(format!(
+                "{name} with more arguments than an INT has bits"
+            )));
         }
         let mut keys = Vec::with_capacity(call.args.len());
         for (i, arg) in call.args.iter().enumerate() {

@@ -145,7 +145,7 @@ impl<'a> Binder<'a> {
             // The query that groups has one column before its keys.
             require_column(key.label(), "GROUP BY", i + 2)?;
         }
-        let (keys, sets) = unique_keys(keys, &spec.grouping_sets);
+        let (keys, sets) = unique_keys(keys, &spec.grouping_sets)?;
         self.scope().group_keys = keys.iter().map(|k| k.expr.clone()).collect();
         Ok((keys, sets))
     }

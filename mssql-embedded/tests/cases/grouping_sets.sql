@@ -55,3 +55,20 @@ SELECT g, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 5)) t (g, v) GROUP BY ROLLUP 
 -- case: grouping_of_what_is_no_key
 SELECT g, GROUPING(h) AS x FROM (VALUES ('a', 1)) t (g, h) GROUP BY g;
 -- expect error 8161 16 1 Argument 1 of the GROUPING function does not match any of the expressions in the GROUP BY clause.
+
+-- case: too_many_keys
+SELECT COUNT(*) AS n FROM (VALUES (1)) t (a)
+GROUP BY ROLLUP (a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15, a+16,
+                 a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30, a+31, a+32);
+-- expect error 10707 15 1 Too many expressions are specified in the GROUP BY clause. The maximum number is 32 when grouping sets are supplied.
+
+-- case: grouping_id_of_31_keys
+SELECT GROUPING_ID(a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15,
+                   a+16, a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30) AS id
+FROM (VALUES (1)) t (a)
+GROUP BY GROUPING SETS ((a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15,
+                   a+16, a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30), ())
+ORDER BY id;
+-- expect columns: id int
+-- expect row: 0
+-- expect row: 2147483647
