@@ -16,6 +16,8 @@ pub mod date_part;
 pub mod datetime;
 pub mod decimal;
 pub(crate) mod errors;
+#[cfg(test)]
+pub(crate) mod extremes;
 pub mod facts;
 pub(crate) mod fold;
 pub mod guid;

@@ -1,7 +1,7 @@
 //! Conversions into the date and time types.
 
 use super::super::date_parse::{ParseDateError, parse_ordered};
-use super::super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY, datetime_ticks};
+use super::super::datetime::{Moment, TICKS_PER_DAY, datetime_ticks};
 use super::super::{DataType, Value, decimal, errors, text};
 use crate::error::{SqlError, SqlResult};
 
@@ -53,8 +53,7 @@ fn from_days(days: f64) -> Option<Moment> {
     }
     let whole = days.floor();
     let ticks = ((days - whole) * TICKS_PER_DAY as f64).round() as i64;
-    let total = (whole as i64 + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks;
-    Moment::from_total_ticks(total, 0)
+    Moment::since_1900(whole as i64, ticks)
 }
 
 /// DATETIME's storage: days since 1900 and 1/300 seconds, big-endian, right-aligned.
@@ -69,10 +68,7 @@ fn from_bytes(bytes: &[u8]) -> Option<Moment> {
     if ticks >= TICKS_PER_DAY {
         return None;
     }
-    Moment::from_total_ticks(
-        (i64::from(days) + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks,
-        0,
-    )
+    Moment::since_1900(i64::from(days), ticks)
 }
 
 fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> SqlResult<Value> {
