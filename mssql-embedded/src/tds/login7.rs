@@ -62,7 +62,11 @@ impl Login {
         check_flags(flags1, flags2, flags3)?;
         let mut field = |units: usize| -> SqlResult<&[u8]> {
             let offset = usize::from(fixed.u16()?);
-            let length = usize::from(fixed.u16()?) * units;
+            let length = usize::from(fixed.u16()?);
+            if units == 2 && length > NAME_UNITS {
+                return Err(invalid());
+            }
+            let length = length * units;
             if length == 0 {
                 return Ok(&[]);
             }
@@ -120,6 +124,9 @@ impl Login {
         }
     }
 }
+
+/// How long names and passwords may be: HOST_NAME and APP_NAME are NVARCHAR(128).
+const NAME_UNITS: usize = 128;
 
 /// Refuses what a login may ask for and the engine does not do.
 fn check_flags(flags1: u8, flags2: u8, flags3: u8) -> SqlResult<()> {

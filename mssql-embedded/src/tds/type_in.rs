@@ -92,13 +92,17 @@ fn fixed(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
 
 /// The types with a length of one byte, 0 meaning NULL.
 fn sized(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
-    let ty = sized_type(token, r.u8()?)?;
+    let size = r.u8()?;
+    let ty = sized_type(token, size)?;
     let length = r.u8()?;
     if length == 0 {
         return Ok((ty, Value::Null));
     }
+    // An INTN value may be shorter than its type, which widens it; a longer one is none of its type.
+    if length > size {
+        return Err(bad_length("parameter"));
+    }
     let bytes = r.bytes(usize::from(length))?;
-    // An INTN value may be shorter than its column, which widens it.
     sized_type(token, length)?;
     let value = sized_value(token, bytes)?;
     Ok((ty, value))
@@ -269,11 +273,16 @@ fn date_time(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
             if !(-840..=840).contains(&offset) {
                 return Err(bad_value("datetimeoffset"));
             }
-            Value::DateTimeOffset {
+            let value = Value::DateTimeOffset {
                 days,
                 ticks,
                 offset,
+            };
+            // What is shown must be in the calendar, too.
+            if !datetime::Moment::of(&value).is_some_and(datetime::Moment::is_in_calendar) {
+                return Err(bad_value("datetimeoffset"));
             }
+            value
         }
     };
     Ok((ty, value))
@@ -283,6 +292,9 @@ fn date_time(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
 fn short_legacy(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
     let size = u16::from(r.u8()?).max(1);
     let length = usize::from(r.u8()?);
+    if length > usize::from(size) {
+        return Err(bad_length("parameter"));
+    }
     let collation = Collation::SqlLatin1CiAs;
     let ty = match token {
         0x25 => DataType::VarBinary(Length::Limited(size)),
