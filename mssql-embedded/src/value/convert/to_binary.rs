@@ -38,10 +38,7 @@ pub(super) fn binary(
         Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
         Value::Null => return Err(SqlError::internal("a NULL to be converted")),
         Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
-            let from = from.name();
-            return Err(SqlError::unsupported(format!(
-                "conversion from {from} to binary"
-            )));
+            return Err(errors::missing_conversion(from, to));
         }
     };
     fit(bytes, right_aligned, to, mode)

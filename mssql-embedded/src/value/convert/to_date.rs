@@ -11,7 +11,7 @@ pub(super) fn date(
     to: &DataType,
     style: Option<i32>,
 ) -> SqlResult<Value> {
-    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let old = to.is_old_date();
     let moment = match value {
         Value::Str(s) => return from_text(&text::to_string(s), from, to, style),
         Value::Date(_) if matches!(to, DataType::Time(_)) => {
@@ -28,12 +28,7 @@ pub(super) fn date(
         Value::Decimal { units, scale } if old => from_days(decimal::to_f64(*units, *scale)),
         Value::Float(f) if old => from_days(*f),
         Value::Bytes(bytes) if matches!(to, DataType::DateTime) => from_bytes(bytes),
-        Value::Bytes(_) => {
-            return Err(SqlError::unsupported(format!(
-                "conversion from binary to {}",
-                to.name()
-            )));
-        }
+        Value::Bytes(_) => return Err(errors::missing_conversion(from, to)),
         Value::Null
         | Value::Bit(_)
         | Value::Int(_)
@@ -102,7 +97,7 @@ fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> Sql
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_) => errors::not_a_date(),
     };
-    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let old = to.is_old_date();
     let parsed = parse_ordered(s, day_first).map_err(|error| match error {
         ParseDateError::OutOfRange if old => errors::date_out_of_range(from, to),
         ParseDateError::Syntax | ParseDateError::OutOfRange => syntax(),
