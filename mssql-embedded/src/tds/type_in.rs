@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::collation::from_wire;
 use super::read::Reader;
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refused};
 use crate::value::{Collation, DataType, Length, Value, datetime, guid, text};
 
 /// 1900-01-01 in days since 0001-01-01: where DATETIME counts from.
@@ -28,12 +29,12 @@ pub(crate) fn read_typed_value(r: &mut Reader<'_>) -> SqlResult<(DataType, Value
         0x25 | 0x27 | 0x2D | 0x2F => short_legacy(token, r),
         0xA5 | 0xA7 | 0xAD | 0xAF | 0xE7 | 0xEF => counted(token, r),
         0x22 | 0x23 | 0x63 => legacy_lob(token, r),
-        0x62 => Err(SqlError::unsupported("a parameter of type sql_variant")),
-        0xF0 => Err(SqlError::unsupported("a parameter of a CLR type")),
-        0xF1 => Err(SqlError::unsupported("a parameter of type xml")),
-        0xF3 => Err(SqlError::unsupported("a table-valued parameter")),
-        0xF4 => Err(SqlError::unsupported("a parameter of type json")),
-        0xF5 => Err(SqlError::unsupported("a parameter of type vector")),
+        0x62 => Err(refused(Kind::Client, "a parameter of type sql_variant")),
+        0xF0 => Err(refused(Kind::Client, "a parameter of a CLR type")),
+        0xF1 => Err(refused(Kind::Client, "a parameter of type xml")),
+        0xF3 => Err(refused(Kind::Client, "a table-valued parameter")),
+        0xF4 => Err(refused(Kind::Client, "a parameter of type json")),
+        0xF5 => Err(refused(Kind::Client, "a parameter of type vector")),
         _ => Err(SqlError::new(
             8009,
             format!(

@@ -204,3 +204,12 @@ fn offsets_that_leave_the_calendar_are_refused() {
     assert!(first_day(840).is_ok());
     assert_eq!(first_day(-1).unwrap_err().number, 8023);
 }
+
+/// The types that a client may send and the engine has not are in the register of refusals.
+#[test]
+fn types_of_other_values_are_refused_by_name() {
+    for token in [0x62, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5] {
+        let error = read_typed_value(&mut Reader::new(&[token])).unwrap_err();
+        assert_eq!(error.number, 40517, "{token:#x}: {error}");
+    }
+}
