@@ -29,6 +29,7 @@ const TEXTS_KEPT_BYTES: usize = 64 << 20;
 
 /// The first session id; SQL Server keeps those up to 50 for itself.
 const FIRST_SPID: u16 = 51;
+const LAST_SPID: u16 = i16::MAX as u16;
 
 /// What all sessions share: databases, rows and locks in memory, gone with the last handle. A
 /// server makes one, and [`crate::Controls`] steers it.
@@ -157,11 +158,11 @@ impl Engine {
         Arc::clone(&self.state.lock().catalog)
     }
 
-    /// A session id that no live session has. After 65,000 sessions the numbers come round again; a
-    /// test server has not that many at once.
+    /// A session id that no live session has. After 32,000 sessions, because @@SPID is a SMALLINT, the numbers come
+    /// round again; a test server has not that many at once.
     pub(crate) fn new_session(&self) -> u16 {
         loop {
-            let spid = self.next_spid.fetch_add(1, Ordering::Relaxed);
+            let spid = self.next_spid.fetch_add(1, Ordering::Relaxed) & LAST_SPID;
             if spid >= FIRST_SPID && !self.hooks.is_live(spid) {
                 self.hooks.session_started(spid);
                 return spid;

@@ -8,6 +8,20 @@ pub type SqlResult<T> = Result<T, SqlError>;
 /// The number of [`SqlError::unsupported`].
 const UNSUPPORTED: i32 = 40517;
 
+/// How long a message may be.
+const MESSAGE_UNITS: usize = 2048;
+
+/// As many characters from the beginning as fit so many UTF-16 units.
+fn cut(text: &str, units: usize) -> String {
+    let mut left = units;
+    let fits = |c: &char| {
+        let fits = c.len_utf16() <= left;
+        left = left.saturating_sub(c.len_utf16());
+        fits
+    };
+    text.chars().take_while(fits).collect()
+}
+
 /// One message of the server, as it goes over the wire in an ERROR or INFO token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlError {
@@ -33,13 +47,18 @@ impl SqlError {
         Self::with(number, 16, 1, message)
     }
 
-    /// For a severity or state other than 16 and 1; without a position yet.
+    /// For a severity or state other than 16 and 1; without a position yet. A message ends where the NVARCHAR(2048) of
+    /// sys.messages does, however long the value is that it quotes.
     pub fn with(number: i32, severity: u8, state: u8, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if message.len() > MESSAGE_UNITS {
+            message = cut(&message, MESSAGE_UNITS);
+        }
         Self {
             number,
             severity,
             state,
-            message: message.into(),
+            message,
             line: 0,
             procedure: String::new(),
             cause: None,
@@ -137,3 +156,19 @@ impl fmt::Display for SqlError {
 }
 
 impl std::error::Error for SqlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ERROR_MESSAGE() is a text of limited length, and the value that a message quotes is not.
+    #[test]
+    fn a_message_has_an_end() {
+        let of = |text: &str| SqlError::new(245, text).message;
+        assert_eq!(of(&"x".repeat(2048)).len(), 2048);
+        assert_eq!(of(&"x".repeat(5000)), "x".repeat(2048));
+        // Characters of two bytes but one unit, and one of two units that would be cut in half.
+        assert_eq!(of(&"é".repeat(2048)), "é".repeat(2048));
+        assert_eq!(of(&format!("{}😀", "x".repeat(2047))), "x".repeat(2047));
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection_string::ConnectionString;
-use super::resolve::env;
+use super::env::env;
 use super::{Encrypt, Lookup, MigrationPolicy, OptionsError, Polling};
 use crate::auth::TokenSource;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::OptionsError;
 use super::address::{Address, read_port};
 use super::ado;
+use super::azure::{self, Azure};
 use super::key::Key;
-use super::login::{self, Azure};
 use super::url::{Url, holds_password};
 
 /// How the traffic is protected.
@@ -171,7 +171,7 @@ impl ConnectionString {
             Key::Database => self.database = text(),
             Key::User => self.user = text(),
             Key::Password => self.password = text(),
-            Key::Authentication => self.azure = login::authentication(value)?,
+            Key::Authentication => self.azure = azure::authentication(value)?,
             Key::Encrypt => self.encrypt = Some(encrypt(value)?),
             Key::TrustServerCertificate => {
                 self.trust_server_certificate = Some(flag(key, value)?);

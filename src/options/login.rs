@@ -3,38 +3,10 @@
 use std::sync::Arc;
 
 use super::OptionsError;
+use super::azure::{Azure, unsupported};
 use super::connection_string::ConnectionString;
 use super::key::Key;
 use crate::auth::{Identity, TokenSource};
-
-/// The identity of Azure that a connection string names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Azure {
-    Managed,
-    Workload,
-    Environment,
-}
-
-/// Reads `authentication`. `None` is a SQL login.
-pub(super) fn authentication(value: &str) -> Result<Option<Azure>, OptionsError> {
-    let letters = value.chars().filter(|c| !c.is_whitespace());
-    let folded: String = letters.flat_map(char::to_lowercase).collect();
-    match folded.as_str() {
-        "sqlpassword" => Ok(None),
-        "activedirectorymanagedidentity" | "activedirectorymsi" => Ok(Some(Azure::Managed)),
-        "activedirectoryworkloadidentity" => Ok(Some(Azure::Workload)),
-        "activedirectorydefault" => Ok(Some(Azure::Environment)),
-        _ => Err(unsupported(
-            Key::Authentication,
-            "for other kinds of Entra ID login leave it out and give the builder a token source",
-        )),
-    }
-}
-
-fn unsupported(key: Key, hint: &'static str) -> OptionsError {
-    let key = key.name();
-    OptionsError::Unsupported { key, hint }
-}
 
 /// Decides between the three, and refuses two at once.
 pub(super) fn identity(

@@ -2,8 +2,10 @@
 
 mod address;
 mod ado;
+mod azure;
 mod builder;
 mod connection_string;
+mod env;
 mod error;
 mod key;
 mod login;

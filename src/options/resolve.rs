@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::address::check_host;
 use super::builder::MssqlProviderBuilder;
 use super::connection_string::ConnectionString;
+use super::env::env;
 use super::login;
 use super::{DEFAULT_SCHEMA, Options, OptionsError, Polling};
 use crate::schema_name::SchemaName;
@@ -117,11 +118,6 @@ impl MssqlProviderBuilder {
             lookup: self.lookup,
         })
     }
-}
-
-/// A variable of the environment; an empty one counts as none.
-pub(super) fn env(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn pool_max_from_env() -> Result<Option<u32>, OptionsError> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::live::Live;
+use super::visible::Visible;
 use crate::observe::events::Closed;
 
 /// A connection and what is known of it.
@@ -27,14 +28,6 @@ impl<C> Pooled<C> {
             idle_since: now,
         }
     }
-}
-
-/// What can be seen of a connection without asking its server.
-pub(super) trait Visible {
-    /// The server has hung up.
-    fn is_closed(&self) -> bool;
-    /// It will be closed for this reason.
-    fn condemn(&mut self, reason: Closed);
 }
 
 /// Idle connections, the last used at the back: it is taken first, so that the others grow old

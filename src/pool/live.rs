@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::time::Instant;
 
-use super::idle::Visible;
+use super::visible::Visible;
 use crate::dial::Connection;
 use crate::observe::events::{self, Closed};
 use crate::observe::metrics::PoolGauges;

@@ -5,6 +5,7 @@ mod idle;
 mod lanes;
 mod live;
 mod opener;
+mod visible;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -20,13 +21,14 @@ use crate::error::CallError;
 use crate::observe::events::{self, Closed};
 use crate::observe::{metrics, notice_after, quiet};
 use crate::options::Options;
-use idle::{Idle, Pooled, Visible as _};
+use idle::{Idle, Pooled};
 use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
 pub(crate) use live::Live;
 pub use live::PoolStatus;
 use live::{Counts, Seat};
 pub(crate) use opener::Opener;
+use visible::Visible as _;
 
 /// How often idle connections are looked through.
 const HOUSEKEEPING: Duration = Duration::from_secs(30);

@@ -139,33 +139,43 @@ async fn concurrent_acks_renewals_and_messages_do_not_deadlock() {
     for reads in BOTH {
         let schema = TestSchema::on(reads);
         let provider = Arc::new(schema.provider().await);
-        let tasks: Vec<_> = (0..8)
+        let tasks: Vec<_> = (0..TASKS)
             .map(|n| {
                 let provider = provider.clone();
                 tokio::spawn(async move {
-                    for round in 0..5 {
-                        one_turn(&*provider, n, round).await;
+                    let mut turns = 0;
+                    for round in 0..ROUNDS {
+                        turns += u64::from(one_turn(&*provider, n, round).await);
                     }
+                    turns
                 })
             })
             .collect();
+        let mut turns = 0;
         for task in tasks {
-            task.await.unwrap();
+            turns += task.await.unwrap();
         }
+        // Each fetches once what it has enqueued is there, so a fetch that finds nothing is the exception: all that was
+        // free was locked by others at that moment.
+        assert!(turns > TASKS * ROUNDS / 2, "{reads:?}: {turns} turns");
         let left = "SELECT COUNT(*) FROM [$(schema)].instance_locks WHERE lock_token IS NOT NULL;";
         assert_eq!(schema.number(left).await, 0, "{reads:?}");
     }
 }
 
-/// Whatever turn comes up is renewed, gets another message for a neighbour, and is committed.
-async fn one_turn(provider: &dyn Provider, n: u64, round: u64) {
+/// How many are at it, and how often each.
+const TASKS: u64 = 8;
+const ROUNDS: u64 = 5;
+
+/// Whatever turn comes up is renewed, gets another message for a neighbour, and is committed. Whether one came up.
+async fn one_turn(provider: &dyn Provider, n: u64, round: u64) -> bool {
     let instance = format!("order-{n}-{round}");
     provider
         .enqueue_for_orchestrator(start(&instance), None)
         .await
         .unwrap();
     let Some((item, token, _)) = fetch(provider).await else {
-        return;
+        return false;
     };
     let (renewed, sent) = tokio::join!(
         provider.renew_orchestration_item_lock(&token, LEASE),
@@ -178,10 +188,15 @@ async fn one_turn(provider: &dyn Provider, n: u64, round: u64) {
     } else {
         vec![]
     };
-    let messages = vec![completed(&format!("order-{}-{round}", (n + 1) % 8), 7, "")];
+    let messages = vec![completed(
+        &format!("order-{}-{round}", (n + 1) % TASKS),
+        7,
+        "",
+    )];
     let ack =
         provider.ack_orchestration_item(&token, 1, history, vec![], messages, metadata(), vec![]);
     ack.await.unwrap();
+    true
 }
 
 /// An instance deleted in the middle of a turn: the ack finds its lease gone.

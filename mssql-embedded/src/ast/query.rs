@@ -227,11 +227,9 @@ pub struct OrderItem {
     pub descending: bool,
 }
 
-/// `FOR JSON PATH|AUTO …`.
+/// `FOR JSON PATH …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForJson {
-    /// AUTO rather than PATH.
-    pub auto: bool,
     /// `ROOT('name')`; `Some("root")` for a bare ROOT.
     pub root: Option<String>,
     pub include_null_values: bool,

@@ -140,6 +140,21 @@ pub struct RaisErrorStmt {
     pub seterror: bool,
 }
 
+impl FlowStmt {
+    /// The condition that decides where it goes on.
+    pub fn condition(&self) -> Option<&Condition> {
+        match self {
+            Self::If { condition, .. } | Self::While { condition, .. } => Some(condition),
+            Self::Block(_)
+            | Self::Break
+            | Self::Continue
+            | Self::Goto(_)
+            | Self::Label(_)
+            | Self::TryCatch { .. } => None,
+        }
+    }
+}
+
 impl From<FlowStmt> for StmtKind {
     fn from(stmt: FlowStmt) -> Self {
         Self::Flow(stmt)

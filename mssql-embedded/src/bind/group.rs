@@ -142,6 +142,11 @@ impl<'a> Binder<'a> {
         if call.args.is_empty() || single && call.args.len() != 1 {
             return Err(super::errors::argument_count(name, 1));
         }
+        if call.args.len() > SqlError::GROUPING_KEYS_MAX {
+            return Err(SqlError::unsupported(format!(
+                "{name} with more arguments than an INT has bits"
+            )));
+        }
         let mut keys = Vec::with_capacity(call.args.len());
         for (i, arg) in call.args.iter().enumerate() {
             let arg = self.bind_expr(arg)?.expr;

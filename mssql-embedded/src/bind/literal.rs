@@ -3,6 +3,7 @@
 use crate::ast::Literal;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Scalar;
+use crate::refused::{Kind, refused};
 use crate::value::{Collation, DataType, Length, Value, decimal, text};
 
 use super::typing::Ex;
@@ -37,7 +38,7 @@ pub(super) fn bind_literal(literal: &Literal, collation: Collation) -> SqlResult
                 DataType::VarBinary(length),
             )
         }
-        Literal::Money(_) => return Err(SqlError::unsupported("data type money")),
+        Literal::Money(_) => return Err(refused(Kind::Type, "money")),
     };
     Ok(Ex::new(Scalar::Const(value), ty, false))
 }

@@ -163,9 +163,6 @@ impl<'a> Binder<'a> {
         json: &'a ForJson,
         use_: QueryUse,
     ) -> SqlResult<Query> {
-        if json.auto {
-            return Err(SqlError::unsupported("FOR JSON AUTO"));
-        }
         if json.root.is_some() && json.without_array_wrapper {
             return Err(SqlError::new(
                 13620,

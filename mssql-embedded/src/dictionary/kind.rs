@@ -1,6 +1,7 @@
 //! The types that columns of system views and metadata functions have. Each is a Rust type of its own, so that
 //! a value of another type is an error of the compiler.
 
+use crate::value::datetime::Moment;
 use crate::value::{Collation, DataType, Length, Value};
 
 /// A T-SQL type of the dictionary.
@@ -78,10 +79,37 @@ fn text(text: impl AsRef<str>) -> Value {
 fn moment(unix_ms: i64) -> Value {
     const DAY_MS: i64 = 86_400_000;
     const UNIX_EPOCH_DAYS: i64 = 719_162;
-    let days = unix_ms.div_euclid(DAY_MS) + UNIX_EPOCH_DAYS;
-    let thirds = (unix_ms.rem_euclid(DAY_MS) * 3 + 5) / 10;
-    Value::DateTime {
-        days: i32::try_from(days).unwrap_or(i32::MAX),
-        ticks: thirds * 100_000 / 3,
+    const TICKS_PER_MS: i64 = 10_000;
+    let Ok(days) = i32::try_from(unix_ms.div_euclid(DAY_MS) + UNIX_EPOCH_DAYS) else {
+        return Value::Null;
+    };
+    let moment = Moment {
+        days,
+        ticks: unix_ms.rem_euclid(DAY_MS) * TICKS_PER_MS,
+        offset: 0,
+    };
+    // A clock that was set beyond the calendar has no date.
+    let rounded = moment.to_value(&DataType::DateTime2(7), &DataType::DateTime);
+    rounded.unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is closer than 1/300 s to midnight is midnight of the next day.
+    #[test]
+    fn the_last_moment_of_a_day_is_the_first_of_the_next() {
+        let noon = Value::DateTime {
+            days: 719_162,
+            ticks: 432_000_000_000,
+        };
+        assert_eq!(moment(43_200_000), noon);
+        let next = Value::DateTime {
+            days: 719_163,
+            ticks: 0,
+        };
+        assert_eq!(moment(86_399_999), next);
+        assert_eq!(moment(i64::MAX), Value::Null);
     }
 }

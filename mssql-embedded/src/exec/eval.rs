@@ -9,7 +9,7 @@ use crate::func::{Callable, Signature};
 use crate::memory::{LARGE_BYTES, heap_bytes};
 use crate::plan::{Cond, Query, Scalar};
 use crate::value::compare::compare;
-use crate::value::{CastMode, DataType, Steps, Value, arith, cast};
+use crate::value::{CastMode, DataType, Steps, Value, arith, cast_asking, room_for};
 
 /// What an expression reads besides its constants. A running statement has all of it; the row of an
 /// index filter has nothing but its columns and refuses the rest.
@@ -31,6 +31,8 @@ pub trait Scope {
     /// Hands the values of a subquery of one column to `each`, until it says stop.
     fn each_member(&mut self, query: &Query, each: &mut dyn FnMut(&Value) -> bool)
     -> SqlResult<()>;
+    /// Asked before so many bytes are filled: 701 when the session may not hold them.
+    fn room(&self, bytes: usize) -> SqlResult<()>;
     /// Asked now and then by what lasts: the error of an interrupt when it shall stop.
     fn ask(&mut self) -> SqlResult<()>;
     /// Asks when so many bytes are about to be worked on and they are many: a row is one step, however long its
@@ -140,10 +142,22 @@ fn eval_cast<S: Scope>(
             }
         }
     };
-    match cast(&v, from, to, style, CastMode::Explicit) {
+    let room = room_for(&v, to, style);
+    if room > LARGE_BYTES {
+        scope.room(room)?;
+    }
+    let mut stopped = None;
+    let mut ask = || {
+        let answer = scope.ask();
+        stopped = answer.as_ref().err().cloned();
+        answer
+    };
+    let outcome = cast_asking(&v, from, to, style, CastMode::Explicit, &mut ask);
+    match (outcome, stopped) {
+        (_, Some(stopped)) => Err(stopped),
         // TRY_CAST forgives a value that does not convert, never a conversion that is not allowed or not implemented.
-        Err(e) if try_ && e.number != 529 && !e.is_unsupported() => Ok(Value::Null),
-        other => scope.made(other?),
+        (Err(e), None) if try_ && e.number != 529 && !e.is_unsupported() => Ok(Value::Null),
+        (other, None) => scope.made(other?),
     }
 }
 
@@ -289,4 +303,83 @@ fn test_quantified<S: Scope>(
         (false, true) => None,
         (false, false) => Some(all),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::SqlError;
+    use crate::value::Length;
+
+    /// A session that may hold nothing more, or is told to stop.
+    struct Narrow {
+        room: bool,
+    }
+
+    fn never<T>() -> SqlResult<T> {
+        Err(SqlError::internal("nothing but constants"))
+    }
+
+    impl Scope for Narrow {
+        fn variable(&self, _: usize) -> SqlResult<Value> {
+            never()
+        }
+
+        fn column(&self, _: usize, _: usize) -> SqlResult<Value> {
+            never()
+        }
+
+        fn made(&mut self, value: Value) -> SqlResult<Value> {
+            Ok(value)
+        }
+
+        fn call(&mut self, _: Callable, _: &Signature, _: &[Value]) -> SqlResult<Value> {
+            never()
+        }
+
+        fn subquery(&mut self, _: &Query) -> SqlResult<Value> {
+            never()
+        }
+
+        fn exists(&mut self, _: &Query) -> SqlResult<bool> {
+            never()
+        }
+
+        fn each_member(&mut self, _: &Query, _: &mut dyn FnMut(&Value) -> bool) -> SqlResult<()> {
+            never()
+        }
+
+        fn room(&self, _: usize) -> SqlResult<()> {
+            match self.room {
+                true => Ok(()),
+                false => Err(SqlError::new(701, "no room")),
+            }
+        }
+
+        fn ask(&mut self) -> SqlResult<()> {
+            Err(SqlError::new(1, "stop"))
+        }
+    }
+
+    /// A conversion asks for room before it fills it, and whether to go on while it does; TRY_CONVERT forgives neither.
+    #[test]
+    fn a_long_conversion_asks_first() {
+        let text = DataType::VarChar(Length::Max, crate::value::Collation::SqlLatin1CiAs);
+        let bytes = DataType::VarBinary(Length::Max);
+        let digits = Value::Str(vec![0x30; 1 << 20].into());
+        let binary = Value::Bytes(vec![0; 1 << 20].into());
+        for (value, from, to) in [(digits, &text, &bytes), (binary, &bytes, &text)] {
+            for (try_, room, number) in [(false, false, 701), (true, false, 701), (true, true, 1)] {
+                let cast = Scalar::Cast {
+                    expr: Box::new(Scalar::Const(value.clone())),
+                    from: from.clone(),
+                    to: to.clone(),
+                    style: Some(Box::new(Scalar::Const(Value::Int(2)))),
+                    try_,
+                };
+                let error = eval(&cast, &mut Narrow { room }).unwrap_err();
+                assert_eq!(error.number, number, "{from} to {to}");
+            }
+        }
+    }
 }

@@ -62,6 +62,11 @@ impl Scope for Columns<'_> {
         refused("a subquery")
     }
 
+    /// What a filter or default makes is no larger than a row or a literal.
+    fn room(&self, _: usize) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// A filter or default is too simple to last.
     fn ask(&mut self) -> SqlResult<()> {
         Ok(())

@@ -30,6 +30,10 @@ impl Scope for Env<'_, '_> {
         self.made(value)
     }
 
+    fn room(&self, bytes: usize) -> SqlResult<()> {
+        self.core.memory.room(bytes)
+    }
+
     fn ask(&mut self) -> SqlResult<()> {
         self.pause()
     }

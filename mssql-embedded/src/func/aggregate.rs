@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::error::{SqlError, SqlResult};
 use crate::memory::heap_bytes;
-use crate::value::arith::in_range;
+use crate::value::arith::{float_result, in_range};
 use crate::value::compare::compare;
 use crate::value::{Collation, DataType, Length, Value, decimal, errors, text};
 
@@ -301,10 +301,10 @@ impl Accumulator {
                 } else {
                     sum
                 };
-                crate::value::arith::float_result(value, &self.result)
+                float_result(value, &self.result)
             }
             State::Extreme(value) => Ok(value),
-            State::Spread { squares, .. } => Ok(spread(self.function, self.count, squares)),
+            State::Spread { squares, .. } => spread(self.function, self.count, squares),
             State::Text(joined) => Ok(Value::Str(joined.into())),
         }
     }
@@ -329,15 +329,18 @@ fn exact(sum: i128, count: Option<i64>, arg: &DataType, result: &DataType) -> Sq
     }
 }
 
-fn spread(function: Aggregate, count: i64, squares: f64) -> Value {
+fn spread(function: Aggregate, count: i64, squares: f64) -> SqlResult<Value> {
     let population = matches!(function, Aggregate::StdevP | Aggregate::VarP);
     let divisor = if population { count } else { count - 1 };
     if divisor == 0 {
-        return Value::Null;
+        return Ok(Value::Null);
     }
     let variance = squares / divisor as f64;
     let root = matches!(function, Aggregate::Stdev | Aggregate::StdevP);
-    Value::Float(if root { variance.sqrt() } else { variance })
+    float_result(
+        if root { variance.sqrt() } else { variance },
+        &DataType::Float,
+    )
 }
 
 #[cfg(test)]

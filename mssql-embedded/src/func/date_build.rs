@@ -61,13 +61,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "SWITCHOFFSET",
         bind: |a| bind_offset("SWITCHOFFSET", a),
-        eval: switch_offset,
+        eval: |_, _, a| switch_offset(a),
         date_part: false,
     },
     Function {
         name: "TODATETIMEOFFSET",
         bind: |a| bind_offset("TODATETIMEOFFSET", a),
-        eval: to_offset,
+        eval: |_, s, a| to_offset(s, a),
         date_part: false,
     },
 ];
@@ -292,6 +292,7 @@ fn bind_offset(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     let scale = match &args[0].ty {
         DataType::DateTimeOffset(n) | DataType::DateTime2(n) => *n,
         DataType::DateTime => 3,
+        DataType::SmallDateTime => 0,
         DataType::Null
         | DataType::Bit
         | DataType::TinyInt
@@ -309,8 +310,7 @@ fn bind_offset(name: &str, args: &[Arg]) -> SqlResult<Signature> {
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier
         | DataType::Date
-        | DataType::Time(_)
-        | DataType::SmallDateTime => 7,
+        | DataType::Time(_) => 7,
     };
     let zone = if args[1].ty.is_string() {
         args[1].ty.clone()
@@ -322,7 +322,7 @@ fn bind_offset(name: &str, args: &[Arg]) -> SqlResult<Signature> {
 }
 
 /// Minutes of an offset given as a number or as `±hh:mm`.
-fn minutes(value: &Value) -> SqlResult<i16> {
+fn minutes(value: &Value, function: &str) -> SqlResult<i16> {
     let found = match value {
         Value::Int(n) if n.abs() <= 14 * 60 => Some(*n as i16),
         Value::Str(s) => {
@@ -350,31 +350,49 @@ fn minutes(value: &Value) -> SqlResult<i16> {
     found.ok_or_else(|| {
         SqlError::new(
             9812,
-            "The timezone provided to builtin function switchoffset is invalid.",
+            format!("The timezone provided to builtin function {function} is invalid."),
         )
     })
 }
 
-fn switch_offset(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    if let Value::DateTimeOffset { days, ticks, .. } = &args[0]
-        && !args[1].is_null()
-    {
-        let offset = minutes(&args[1])?;
-        Ok(Value::DateTimeOffset {
-            days: *days,
-            ticks: *ticks,
-            offset,
-        })
-    } else {
-        Ok(Value::Null)
+/// 9813: the date as it would be shown, or that in UTC, is not one of years 1 to 9999.
+fn offset_overflow(function: &str, state: u8) -> SqlError {
+    SqlError::with(
+        9813,
+        16,
+        state,
+        format!(
+            "The timezone provided to builtin function {function} would cause the datetimeoffset to \
+             overflow the range of valid date range in either UTC or local time."
+        ),
+    )
+}
+
+fn switch_offset(args: &[Value]) -> SqlResult<Value> {
+    let Value::DateTimeOffset { days, ticks, .. } = args[0] else {
+        return Ok(Value::Null);
+    };
+    if args[1].is_null() {
+        return Ok(Value::Null);
+    }
+    let switched = Value::DateTimeOffset {
+        days,
+        ticks,
+        offset: minutes(&args[1], "switchoffset")?,
+    };
+    match Moment::of(&switched) {
+        Some(moment) if moment.is_in_calendar() => Ok(switched),
+        _ => Err(offset_overflow("switchoffset", 0)),
     }
 }
 
-fn to_offset(_: &mut dyn Host, s: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn to_offset(s: &Signature, args: &[Value]) -> SqlResult<Value> {
     match Moment::of(&args[0]) {
         Some(moment) if !args[1].is_null() => {
-            let offset = minutes(&args[1])?;
-            Moment { offset, ..moment }.to_value(&s.ret, &s.ret)
+            let offset = minutes(&args[1], "todatetimeoffset")?;
+            Moment { offset, ..moment }
+                .to_value(&s.ret, &s.ret)
+                .map_err(|_| offset_overflow("todatetimeoffset", 2))
         }
         _ => Ok(Value::Null),
     }

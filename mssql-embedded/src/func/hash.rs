@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256, Sha512};
 
 use super::sig::{DEFAULT, arity, never_null, sig, units};
 use super::{Arg, Function, Host, Signature};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::refused::{Kind, refusal};
-use crate::value::{DataType, Length, Value, errors, text};
+use crate::value::{DataType, Length, STEPS_PER_TURN, Steps, Value, errors, text};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -52,12 +52,49 @@ fn refuse(algorithm: &str) -> SqlResult<()> {
 
 /// The bytes hashed are those the type stores: UTF-16 for NVARCHAR, the code page for VARCHAR. An
 /// unknown algorithm gives NULL.
-fn hashbytes(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn hashbytes(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    if args[1].is_null() {
+        return Ok(Value::Null);
+    }
     let ty = &signature.params[1];
-    let bytes = match &args[1] {
-        Value::Bytes(b) => b.to_vec(),
-        Value::Str(s) if ty.is_unicode() => text::nvarchar_bytes(s),
-        Value::Str(s) => text::varchar_bytes(s, ty.collation().unwrap_or(DEFAULT)),
+    let algorithm = text::to_string(units(&args[0])).to_ascii_uppercase();
+    let hash = match algorithm.as_str() {
+        "MD5" => digest::<Md5>,
+        "SHA" | "SHA1" => digest::<Sha1>,
+        "SHA2_256" => digest::<Sha256>,
+        "SHA2_512" => digest::<Sha512>,
+        _ => {
+            refuse(&algorithm)?;
+            return Ok(Value::Null);
+        }
+    };
+    let mut ask = || host.go_on();
+    hash(&args[1], ty, Steps::new(&mut ask)).map(|digest| Value::Bytes(digest.into()))
+}
+
+/// The hash of a value, which is never there as bytes in whole: it may be as long as memory allows.
+fn digest<D: Digest>(value: &Value, ty: &DataType, mut steps: Steps<'_>) -> SqlResult<Vec<u8>> {
+    let mut hasher = D::new();
+    match value {
+        Value::Bytes(bytes) => {
+            for part in bytes.chunks(STEPS_PER_TURN) {
+                steps.take_many(part.len())?;
+                hasher.update(part);
+            }
+        }
+        Value::Str(s) => {
+            let mut rest = &s[..];
+            while !rest.is_empty() {
+                let (part, behind) = rest.split_at(whole_characters(rest));
+                steps.take_many(part.len())?;
+                hasher.update(if ty.is_unicode() {
+                    text::nvarchar_bytes(part)
+                } else {
+                    text::varchar_bytes(part, ty.collation().unwrap_or(DEFAULT))
+                });
+                rest = behind;
+            }
+        }
         Value::Null
         | Value::Bit(_)
         | Value::Int(_)
@@ -67,20 +104,20 @@ fn hashbytes(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResu
         | Value::Date(_)
         | Value::Time(_)
         | Value::DateTime { .. }
-        | Value::DateTimeOffset { .. } => return Ok(Value::Null),
-    };
-    let algorithm = text::to_string(units(&args[0])).to_ascii_uppercase();
-    let digest = match algorithm.as_str() {
-        "MD5" => Md5::digest(&bytes).to_vec(),
-        "SHA" | "SHA1" => Sha1::digest(&bytes).to_vec(),
-        "SHA2_256" => Sha256::digest(&bytes).to_vec(),
-        "SHA2_512" => Sha512::digest(&bytes).to_vec(),
-        _ => {
-            refuse(&algorithm)?;
-            return Ok(Value::Null);
+        | Value::DateTimeOffset { .. } => {
+            return Err(SqlError::internal(
+                "a hash of what is neither text nor bytes",
+            ));
         }
-    };
-    Ok(Value::Bytes(digest.into()))
+    }
+    Ok(hasher.finalize().to_vec())
+}
+
+/// How many units a part of a text has that does not end between the halves of a character.
+fn whole_characters(text: &[u16]) -> usize {
+    let end = text.len().min(STEPS_PER_TURN);
+    let halved = end < text.len() && (0xD800..0xDC00).contains(&text[end - 1]);
+    if halved { end + 1 } else { end }
 }
 
 fn bind_newid(args: &[Arg]) -> SqlResult<Signature> {
@@ -103,6 +140,17 @@ mod tests {
         } else {
             panic!("{value:?}")
         }
+    }
+
+    /// A character of two units on the border between two parts is hashed whole.
+    #[test]
+    fn a_long_text_is_hashed_in_parts() {
+        let utf8 = DataType::VarChar(Length::Max, crate::value::Collation::CiAsUtf8);
+        let shown = "x".repeat(STEPS_PER_TURN - 1) + "😀" + &"y".repeat(3 * STEPS_PER_TURN);
+        let algorithm = (t("SHA2_256"), DataType::varchar(10, DEFAULT));
+        let args = [algorithm, (t(&shown), utf8)];
+        let (hashed, _) = call_typed("HASHBYTES", &args).unwrap();
+        assert_eq!(hashed, Value::Bytes(Sha256::digest(&shown).to_vec().into()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Messages with placeholders: FORMATMESSAGE, and what RAISERROR fills in.
 
-use super::sig::{DEFAULT, arity, int, sig, text, units};
+use super::sig::{DEFAULT, arity, fitted, int, sig, text, units};
 use super::{Arg, Function, Host, Signature};
 use crate::error::{SqlError, SqlResult};
 use crate::value::text::to_string;
@@ -49,13 +49,17 @@ fn bind_message(args: &[Arg]) -> SqlResult<Signature> {
     sig(DataType::nvarchar(2048, DEFAULT), params)
 }
 
-fn format_message(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn format_message(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     if args[0].is_null() {
         return Ok(Value::Null);
     }
     let format = to_string(units(&args[0]));
-    Ok(Value::text(&substitute(&format, &args[1..])?))
+    let message: Vec<u16> = substitute(&format, &args[1..])?.encode_utf16().collect();
+    Ok(fitted(message, &signature.ret))
 }
+
+/// The longest message.
+const MESSAGE_UNITS: usize = 2047;
 
 /// Fills in the placeholders of a message as RAISERROR and FORMATMESSAGE do: `%s`, `%d`, `%i`,
 /// `%u`, `%o`, `%x`, `%X`, `%I64d` with flags, width and precision, and `%%`.
@@ -101,7 +105,20 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
         out.push_str(&pad(&text, spec));
     }
     out.push_str(rest);
-    Ok(out)
+    Ok(limited(out))
+}
+
+/// "The error message can have a maximum of 2,047 characters. If the message contains 2,048 or more characters, only the
+/// first 2,044 are displayed and an ellipsis is added" (RAISERROR, FORMATMESSAGE).
+fn limited(message: String) -> String {
+    if message.len() <= MESSAGE_UNITS {
+        return message;
+    }
+    let units: Vec<u16> = message.encode_utf16().collect();
+    if units.len() <= MESSAGE_UNITS {
+        return message;
+    }
+    to_string(&units[..MESSAGE_UNITS - 3]) + "..."
 }
 
 /// 2786 for the argument at a position.
@@ -158,7 +175,9 @@ fn placeholder(kind: char, value: Option<&Value>, spec: &str) -> String {
         (_, None | Some(Value::Null)) => "(null)".to_owned(),
         ('s', Some(Value::Str(s))) => {
             let precision = spec.split_once('.').and_then(|(_, p)| p.parse().ok());
-            to_string(s)
+            // No more of a long text than a message can show, and its end.
+            let shown = &s[..s.len().min(MESSAGE_UNITS + 1)];
+            to_string(shown)
                 .chars()
                 .take(precision.unwrap_or(usize::MAX))
                 .collect()

@@ -218,6 +218,8 @@ pub fn unknown(name: &str) -> SqlError {
 }
 
 #[cfg(test)]
+mod extreme_tests;
+#[cfg(test)]
 pub(crate) mod testing;
 
 #[cfg(test)]

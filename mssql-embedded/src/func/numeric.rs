@@ -85,13 +85,20 @@ fn abs(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Val
     }
 }
 
-fn sign(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
+fn sign(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
     Ok(match &args[0] {
         Value::Int(n) => Value::Int(n.signum()),
-        Value::Decimal { units, scale } => Value::Decimal {
-            units: units.signum() * decimal::pow10(*scale),
-            scale: *scale,
-        },
+        Value::Decimal { units, scale } => {
+            let units = units.signum() * decimal::pow10(*scale);
+            // A type that has digits after the point only has no one.
+            if !decimal::fits(units, signature.ret.precision()) {
+                return Err(errors::overflow(&signature.ret));
+            }
+            Value::Decimal {
+                units,
+                scale: *scale,
+            }
+        }
         Value::Float(f) if *f == 0.0 => Value::Float(0.0),
         Value::Float(f) => Value::Float(f.signum()),
         other @ (Value::Null
@@ -196,7 +203,7 @@ fn round(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<V
                 Err(errors::overflow(ty))
             }
         }
-        Value::Float(f) => Ok(Value::Float(round_float(*f, digits, cut))),
+        Value::Float(f) => float_result(round_float(*f, digits, cut), ty),
         other @ (Value::Null
         | Value::Bit(_)
         | Value::Str(_)

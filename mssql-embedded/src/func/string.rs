@@ -6,7 +6,9 @@ use super::sig::{
 use super::{Arg, Function, Host, Signature};
 use crate::error::{SqlError, SqlResult};
 use crate::value::fold::{fold_unit, upper_unit};
-use crate::value::text::{byte_len, char_count, char_offset, len, trim_end, trim_start};
+use crate::value::text::{
+    byte_len, char_count, char_offset, cp1252_byte, len, trim_end, trim_start,
+};
 use crate::value::{DataType, Length, Steps, Value, errors};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -93,12 +95,31 @@ fn map(args: &[Value], f: impl Fn(&[u16]) -> Vec<u16>) -> SqlResult<Value> {
     }
 }
 
-fn upper(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    map(args, |s| s.iter().map(|u| upper_unit(*u)).collect())
+/// Each unit replaced by that of the other case. One that the code page does not have stays, and what needs more bytes
+/// in UTF-8 than it did is cut to the type.
+fn recased(signature: &Signature, args: &[Value], other: fn(u16) -> u16) -> SqlResult<Value> {
+    let Value::Str(s) = &args[0] else {
+        return Ok(Value::Null);
+    };
+    let ty = &signature.ret;
+    let narrow = !ty.is_unicode() && ty.collation().is_some_and(|c| !c.is_utf8());
+    let recased = s.iter().map(|unit| {
+        let other = other(*unit);
+        if narrow && cp1252_byte(other).is_none() {
+            *unit
+        } else {
+            other
+        }
+    });
+    Ok(fitted(recased.collect(), ty))
 }
 
-fn lower(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
-    map(args, |s| s.iter().map(|u| fold_unit(*u)).collect())
+fn upper(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    recased(signature, args, upper_unit)
+}
+
+fn lower(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {
+    recased(signature, args, fold_unit)
 }
 
 fn ltrim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {

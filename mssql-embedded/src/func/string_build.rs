@@ -316,8 +316,13 @@ fn quotename(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value
 
 fn bind_translate(args: &[Arg]) -> SqlResult<Signature> {
     arity("TRANSLATE", args, 3, 3)?;
-    let types: Vec<_> = args.iter().map(text).collect();
-    sig(variable(&types[0]), types)
+    let mut types: Vec<_> = args.iter().map(text).collect();
+    let ret = variable(&types[0]);
+    // What comes in must be of the code page of the text it comes into.
+    if let DataType::VarChar(_, collation) = ret {
+        types[2] = DataType::VarChar(Length::Max, collation);
+    }
+    sig(ret, types)
 }
 
 fn translate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult<Value> {

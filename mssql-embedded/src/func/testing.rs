@@ -8,10 +8,13 @@ use crate::activity::Activity;
 use crate::ast::{ObjectName, Switch};
 use crate::catalog::{Catalog, Database, Found};
 use crate::dictionary::Source;
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::lock::{LockManager, LockOwner};
 use crate::storage::Store;
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+
+/// How much a function may ask for.
+const ROOM_BYTES: usize = 1 << 20;
 
 /// A session whose clock stands at 2024-03-05 13:02:03.4567891 UTC.
 pub(crate) struct TestHost;
@@ -36,7 +39,10 @@ impl Host for TestHost {
         }
     }
 
-    fn room(&self, _: usize) -> SqlResult<()> {
+    fn room(&self, bytes: usize) -> SqlResult<()> {
+        if bytes > ROOM_BYTES {
+            return Err(SqlError::new(701, "no room"));
+        }
         Ok(())
     }
 

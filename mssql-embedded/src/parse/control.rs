@@ -227,7 +227,7 @@ impl Parser<'_> {
     pub fn waitfor(&mut self) -> SqlResult<StmtKind> {
         self.advance();
         if self.is(Tok::LParen) {
-            return Err(self.unsupported("WAITFOR (RECEIVE)"));
+            return Err(self.refused(Kind::Clause, "WAITFOR (RECEIVE)"));
         }
         if self.kw("TIME") {
             return Err(self.refused(Kind::Statement, "WAITFOR TIME"));
@@ -249,7 +249,7 @@ impl Parser<'_> {
         self.advance();
         let session = self.signed_integer()?;
         if self.kw("WITH") && self.kw_at(1, "STATUSONLY") {
-            return Err(self.unsupported("KILL … WITH STATUSONLY"));
+            return Err(self.refused(Kind::Clause, "KILL … WITH STATUSONLY"));
         }
         Ok(SessionStmt::Kill(session).into())
     }

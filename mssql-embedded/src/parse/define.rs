@@ -11,6 +11,7 @@ use super::stmt::Place;
 use super::token::Tok;
 use crate::ast::{Ddl, StmtKind};
 use crate::error::{SqlError, SqlResult};
+use crate::refused::Kind;
 
 /// Object types SQL Server has and the engine has not. `DEFAULT` and `RULE` are the old standalone
 /// objects.
@@ -161,7 +162,7 @@ impl Parser<'_> {
         self.expect_kw("TABLE")?;
         let name = self.object_name()?;
         if self.kw("WITH") && self.peek_at(1).kind == Tok::LParen {
-            return Err(self.unsupported("TRUNCATE TABLE … WITH (PARTITIONS)"));
+            return Err(self.refused(Kind::Clause, "TRUNCATE TABLE … WITH (PARTITIONS)"));
         }
         Ok(StmtKind::Ddl(Ddl::Truncate(name)))
     }

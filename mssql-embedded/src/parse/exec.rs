@@ -76,14 +76,14 @@ impl Parser<'_> {
             pieces.push(self.simple_value()?);
         }
         if self.is(Tok::Comma) {
-            return Err(self.unsupported("EXEC of text with parameters for a linked server"));
+            return Err(self.refused(Kind::Clause, "EXECUTE of text with parameters"));
         }
         self.expect(Tok::RParen)?;
         if self.kw("AS") && (self.kw_at(1, "USER") || self.kw_at(1, "LOGIN")) {
-            return Err(self.unsupported("EXEC … AS USER"));
+            return Err(self.refused(Kind::Clause, "EXECUTE … AS USER or LOGIN"));
         }
         if self.kw("AT") {
-            return Err(self.unsupported("EXEC … AT a linked server"));
+            return Err(self.refused(Kind::Clause, "EXECUTE … AT"));
         }
         self.exec_options()?;
         Ok(ExecStmt {

@@ -121,7 +121,7 @@ impl Parser<'_> {
             Tok::Reserved => return self.reserved_primary(),
             Tok::Pseudo => return Err(self.unsupported(self.slice(token))),
             Tok::Other if self.slice(token) == "{" => {
-                return Err(self.unsupported("an ODBC escape sequence {…}"));
+                return Err(self.refused(Kind::Clause, "an ODBC escape sequence"));
             }
             _ => return Err(self.fail()),
         };

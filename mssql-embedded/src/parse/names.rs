@@ -10,7 +10,7 @@ use super::errors;
 use super::lexer::IDENTIFIER_MAX;
 use super::token::{Tok, Token};
 use crate::ast::{Expr, ExprKind, Ident, Literal, ObjectName, TypeArg, TypeName};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::refused::Kind;
 
 impl Parser<'_> {
@@ -54,7 +54,7 @@ impl Parser<'_> {
             Tok::Word => self.slice(token).to_owned(),
             Tok::Quoted => self.undelimited(token),
             Tok::Temp if self.slice(token).starts_with("##") => {
-                return Err(self.global_temporary(token));
+                return Err(self.refused(Kind::Clause, "a global temporary object"));
             }
             Tok::Temp => self.slice(token).to_owned(),
             _ => return Err(self.fail()),
@@ -94,11 +94,6 @@ impl Parser<'_> {
             });
         }
         self.ident()
-    }
-
-    fn global_temporary(&self, token: Token) -> SqlError {
-        SqlError::unsupported(format!("the global temporary object {}", self.slice(token)))
-            .at(token.pos.line)
     }
 
     /// A dotted name of at most four parts; parts before the last may be empty (`db..table`).
@@ -280,7 +275,7 @@ impl Parser<'_> {
             return Ok(TypeArg::Max);
         }
         if self.is_ident() {
-            return Err(self.unsupported("a typed XML or spatial type"));
+            return Err(self.refused(Kind::Clause, "a typed XML or spatial type"));
         }
         self.integer().map(TypeArg::Number)
     }

@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.object_name()?;
         if name.parts.last().is_some_and(|p| p.name.starts_with('#')) {
-            return Err(self.unsupported("a temporary procedure"));
+            return Err(self.refused(Kind::Clause, "a temporary procedure"));
         }
         let short = name.parts.last().map_or("", |p| p.name.as_str()).to_owned();
         let read = self.procedure_of(name, or_alter, alter);
@@ -100,7 +100,7 @@ impl Parser<'_> {
         self.eat_kw("AS");
         let ty = self.type_name()?;
         if self.kw("NOT") {
-            return Err(self.unsupported("NOT NULL on a procedure parameter"));
+            return Err(self.refused(Kind::Clause, "NOT NULL on a procedure parameter"));
         }
         self.eat_kw("NULL");
         let default = if self.eat(Tok::Eq) {

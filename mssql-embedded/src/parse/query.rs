@@ -203,15 +203,15 @@ impl Parser<'_> {
             return Err(self.refused(Kind::Clause, &format!("FOR {}", self.upper())));
         }
         self.expect_kw("JSON")?;
+        if self.kw("AUTO") {
+            return Err(self.refused(Kind::Clause, "FOR JSON AUTO"));
+        }
+        self.expect_kw("PATH")?;
         let mut json = ForJson {
-            auto: self.kw("AUTO"),
             root: None,
             include_null_values: false,
             without_array_wrapper: false,
         };
-        if !self.eat_kw("AUTO") {
-            self.expect_kw("PATH")?;
-        }
         while self.eat(Tok::Comma) {
             if self.eat_kw("ROOT") {
                 json.root = Some("root".to_owned());

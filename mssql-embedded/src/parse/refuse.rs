@@ -3,7 +3,7 @@
 use super::cursor::Parser;
 use super::token::Tok;
 use crate::error::SqlError;
-use crate::refused::{Kind, refusal};
+use crate::refused::{Kind, refusal, refused};
 
 impl Parser<'_> {
     /// The refusal of the word at the current place, if it is in the register as such a thing.
@@ -14,9 +14,7 @@ impl Parser<'_> {
 
     /// The refusal, here, of a name of the register.
     pub fn refused(&self, kind: Kind, name: &str) -> SqlError {
-        let refused = refusal(kind, name);
-        let missing = || SqlError::internal(format!("{name} is not in the register"));
-        refused.unwrap_or_else(missing).at(self.line())
+        refused(kind, name).at(self.line())
     }
 
     /// The same of a word that a parenthesis follows; without one it is a name like any other.
@@ -143,14 +141,26 @@ mod tests {
                 "WITH XMLNAMESPACES",
                 "WITH XMLNAMESPACES ('u' AS n) SELECT 1",
             ),
+            ("a typed XML or spatial type", "CREATE TABLE t (a XML (c))"),
             (
                 "REMOTE JOIN",
                 "SELECT 1 FROM t INNER REMOTE JOIN u ON 1 = 1",
+            ),
+            ("EXECUTE … AT", "EXEC ('SELECT 1') AT linked"),
+            (
+                "EXECUTE of text with parameters",
+                "EXEC ('SELECT ?', 1) AT linked",
             ),
             ("FOR BROWSE", "SELECT 1 AS a FOR BROWSE"),
             ("COMPUTE", "SELECT a FROM t COMPUTE SUM(a)"),
             ("GROUP BY ALL", "SELECT a FROM t GROUP BY ALL a"),
             ("a numbered procedure", "EXEC p;2"),
+            ("an ODBC escape sequence", "SELECT {d '2020-01-01'}"),
+            (
+                "the :: function prefix",
+                "SELECT 1 FROM ::fn_helpcollations()",
+            ),
+            ("ALL permissions", "GRANT ALL ON t TO u"),
             (
                 "WITH CHANGE_TRACKING_CONTEXT",
                 "WITH CHANGE_TRACKING_CONTEXT (0x1) DELETE t",
@@ -160,6 +170,7 @@ mod tests {
                 "CREATE TABLE t (a INT, PERIOD FOR SYSTEM_TIME (a, b))",
             ),
             ("FOR SYSTEM_TIME", "SELECT 1 FROM t FOR SYSTEM_TIME ALL"),
+            ("DROP PERIOD", "ALTER TABLE t DROP PERIOD FOR SYSTEM_TIME"),
             ("FOR PATH", "SELECT 1 FROM t FOR PATH AS u"),
             ("NEXT VALUE FOR", "SELECT NEXT VALUE FOR s"),
             (
@@ -209,6 +220,29 @@ mod tests {
             (
                 "EXECUTE AS … WITH NO REVERT or COOKIE",
                 "EXECUTE AS USER = 'u' WITH NO REVERT",
+            ),
+            ("REVERT WITH COOKIE", "REVERT WITH COOKIE = @c"),
+            (
+                "EXECUTE … AS USER or LOGIN",
+                "EXEC ('SELECT 1') AS USER = 'u'",
+            ),
+            ("GRANT, DENY or REVOKE … AS", "GRANT SELECT ON t TO u AS v"),
+            ("KILL … WITH STATUSONLY", "KILL 51 WITH STATUSONLY"),
+            ("FOR JSON AUTO", "SELECT 1 AS a FOR JSON AUTO"),
+            ("a global temporary object", "SELECT 1 FROM ##t"),
+            ("a temporary procedure", "CREATE PROCEDURE #p AS SELECT 1"),
+            (
+                "WAITFOR (RECEIVE)",
+                "WAITFOR (RECEIVE TOP (1) * FROM q), TIMEOUT 1",
+            ),
+            ("BEGIN TRANSACTION WITH MARK", "BEGIN TRAN t WITH MARK"),
+            (
+                "TRUNCATE TABLE … WITH (PARTITIONS)",
+                "TRUNCATE TABLE t WITH (PARTITIONS (1))",
+            ),
+            (
+                "NOT NULL on a procedure parameter",
+                "CREATE PROCEDURE p @a INT NOT NULL AS SELECT 1",
             ),
         ];
         let clauses: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();

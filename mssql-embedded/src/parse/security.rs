@@ -183,7 +183,7 @@ impl Parser<'_> {
         };
         self.advance();
         if self.kw("ALL") {
-            return Err(self.unsupported("ALL permissions"));
+            return Err(self.refused(Kind::Clause, "ALL permissions"));
         }
         if action == PermissionAction::Revoke && self.kw("GRANT") {
             return Err(self.refused(Kind::Clause, "REVOKE GRANT OPTION FOR"));
@@ -204,7 +204,7 @@ impl Parser<'_> {
         }
         let cascade = action != PermissionAction::Grant && self.eat_kw("CASCADE");
         if self.kw("AS") {
-            return Err(self.unsupported("GRANT, DENY or REVOKE … AS"));
+            return Err(self.refused(Kind::Clause, "GRANT, DENY or REVOKE … AS"));
         }
         Ok(StmtKind::Ddl(Ddl::Permission(PermissionStmt {
             action,

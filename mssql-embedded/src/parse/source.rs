@@ -125,7 +125,7 @@ impl Parser<'_> {
                 Paren::Query(query) => self.derived(query),
             },
             Tok::Variable => self.variable_source(),
-            Tok::ColonColon => Err(self.unsupported("the :: function prefix")),
+            Tok::ColonColon => Err(self.refused(Kind::Clause, "the :: function prefix")),
             Tok::Word
                 if self.open_json && self.kw("OPENJSON") && self.peek_at(1).kind == Tok::LParen =>
             {

@@ -10,6 +10,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::{Batch, SessionStmt, Stmt, StmtKind, TableStmt};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListEnd {
@@ -120,7 +121,7 @@ impl Parser<'_> {
             "REVERT" => {
                 self.advance();
                 if self.kw("WITH") && self.kw_at(1, "COOKIE") {
-                    return Err(self.unsupported("REVERT WITH COOKIE"));
+                    return Err(self.refused(Kind::Clause, "REVERT WITH COOKIE"));
                 }
                 Ok(SessionStmt::Revert.into())
             }

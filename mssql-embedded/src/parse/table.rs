@@ -179,7 +179,7 @@ impl Parser<'_> {
 
     fn alter_drop(&mut self) -> SqlResult<AlterTable> {
         if self.kw("PERIOD") {
-            return Err(self.unsupported("ALTER TABLE … DROP PERIOD"));
+            return Err(self.refused(Kind::Clause, "DROP PERIOD"));
         }
         let column = self.eat_kw("COLUMN");
         if !column {

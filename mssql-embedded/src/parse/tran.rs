@@ -5,6 +5,7 @@ use super::errors;
 use super::token::Tok;
 use crate::ast::{StmtKind, TranName, TranStmt};
 use crate::error::SqlResult;
+use crate::refused::Kind;
 
 /// The longest transaction name, in characters.
 const NAME_MAX: usize = 32;
@@ -15,7 +16,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.tran_name()?;
         if self.kw("WITH") && self.kw_at(1, "MARK") {
-            return Err(self.unsupported("BEGIN TRANSACTION WITH MARK"));
+            return Err(self.refused(Kind::Clause, "BEGIN TRANSACTION WITH MARK"));
         }
         Ok(TranStmt::Begin(name).into())
     }

@@ -24,12 +24,17 @@ pub(super) const GROUPS: &[Group] = &[
             "EXTERNAL NAME",
             "FOR XML",
             "WITH XMLNAMESPACES",
+            "a typed XML or spatial type",
         ],
     },
     Group {
         kind: Kind::Clause,
         why: "other servers",
-        names: &["REMOTE JOIN"],
+        names: &[
+            "REMOTE JOIN",
+            "EXECUTE … AT",
+            "EXECUTE of text with parameters",
+        ],
     },
     Group {
         kind: Kind::Clause,
@@ -39,6 +44,9 @@ pub(super) const GROUPS: &[Group] = &[
             "COMPUTE",
             "GROUP BY ALL",
             "a numbered procedure",
+            "an ODBC escape sequence",
+            "the :: function prefix",
+            "ALL permissions",
         ],
     },
     Group {
@@ -49,7 +57,7 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         kind: Kind::Clause,
         why: "tables with a history",
-        names: &["PERIOD FOR SYSTEM_TIME", "FOR SYSTEM_TIME"],
+        names: &["PERIOD FOR SYSTEM_TIME", "FOR SYSTEM_TIME", "DROP PERIOD"],
     },
     Group {
         kind: Kind::Clause,
@@ -93,7 +101,34 @@ pub(super) const GROUPS: &[Group] = &[
             "a data change as a table source",
             "a second OUTPUT clause",
             "EXECUTE AS … WITH NO REVERT or COOKIE",
+            "REVERT WITH COOKIE",
+            "EXECUTE … AS USER or LOGIN",
+            "GRANT, DENY or REVOKE … AS",
+            "KILL … WITH STATUSONLY",
+            "FOR JSON AUTO",
+            "a global temporary object",
+            "a temporary procedure",
         ],
+    },
+    Group {
+        kind: Kind::Clause,
+        why: "Service Broker",
+        names: &["WAITFOR (RECEIVE)"],
+    },
+    Group {
+        kind: Kind::Clause,
+        why: "files and media",
+        names: &["BEGIN TRANSACTION WITH MARK"],
+    },
+    Group {
+        kind: Kind::Clause,
+        why: "partitions",
+        names: &["TRUNCATE TABLE … WITH (PARTITIONS)"],
+    },
+    Group {
+        kind: Kind::Clause,
+        why: "natively compiled procedures",
+        names: &["NOT NULL on a procedure parameter"],
     },
     Group {
         kind: Kind::QueryHint,

@@ -6,8 +6,8 @@
 //! the call fails (2812). See "Deferred name resolution and compilation", learn.microsoft.com, ms190686, and
 //! CREATE PROCEDURE. Refusing them earlier would refuse scripts that never come to the call.
 //!
-//! What depends on how a thing is used (an option of CREATE INDEX, a value of SET) is refused where it is read; what
-//! only a value tells (a property that a variable names), when that is known. The
+//! What depends on how a thing is used (an option of CREATE INDEX, a value of SET, a form of ALTER TABLE) is refused where
+//! it is read; what only a value tells (a property that a variable names), when that is known. The
 //! README lists this register, and a test compares the two.
 
 mod clauses;
@@ -15,6 +15,7 @@ mod functions;
 mod procedures;
 mod syntax;
 mod views;
+mod wire;
 mod words;
 
 use crate::error::SqlError;
@@ -48,6 +49,8 @@ pub enum Kind {
     View,
     /// A system procedure, in lower case.
     Procedure,
+    /// What a client asks for or sends beside the text of a batch.
+    Client,
 }
 
 impl Kind {
@@ -58,7 +61,8 @@ impl Kind {
             | Self::RowSet
             | Self::SourceClause
             | Self::Clause
-            | Self::Predicate => name.to_owned(),
+            | Self::Predicate
+            | Self::Client => name.to_owned(),
             Self::QueryHint => format!("the query hint {name}"),
             Self::ColumnProperty => format!("the column property {name}"),
             Self::Index => format!("a {name} index"),
@@ -91,6 +95,7 @@ impl Kind {
             Self::Word(function) => function,
             Self::View => "System views",
             Self::Procedure => "System procedures",
+            Self::Client => "From clients",
         }
     }
 }
@@ -114,6 +119,7 @@ pub fn groups() -> impl Iterator<Item = &'static Group> {
         words::GROUPS,
         views::GROUPS,
         procedures::GROUPS,
+        wire::GROUPS,
     ]
     .into_iter()
     .flatten()
@@ -128,6 +134,12 @@ pub fn refusal(kind: Kind, name: &str) -> Option<SqlError> {
     error.message.pop();
     error.message += &format!(" ({}).", group.why);
     Some(error)
+}
+
+/// The refusal of a name that is in the register.
+pub fn refused(kind: Kind, name: &str) -> SqlError {
+    let missing = || SqlError::internal(format!("{name} is not in the register"));
+    refusal(kind, name).unwrap_or_else(missing)
 }
 
 /// All names of a kind, for tests that none of them exists after all.
@@ -162,7 +174,8 @@ mod tests {
                 | Kind::Type
                 | Kind::Function
                 | Kind::View
-                | Kind::Procedure => None,
+                | Kind::Procedure
+                | Kind::Client => None,
             };
             for name in group.names {
                 assert!(seen.insert((function, name)), "{name} twice");

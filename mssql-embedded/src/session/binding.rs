@@ -1,6 +1,6 @@
 //! From a statement of a module to what it is bound to.
 
-use crate::ast::{ExecStmt, Expr, ExprKind, FlowStmt, Stmt, StmtKind, ValueStmt};
+use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind, ValueStmt};
 use crate::bind::{self, BindContext};
 use crate::catalog::Catalog;
 use crate::context::{Core, Frame};
@@ -42,9 +42,10 @@ pub fn bind_one(
 
 fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
     match &stmt.kind {
-        StmtKind::Flow(FlowStmt::If { condition, .. } | FlowStmt::While { condition, .. }) => {
-            bind::bind_condition(context, condition)
-        }
+        StmtKind::Flow(flow) => match flow.condition() {
+            Some(condition) => bind::bind_condition(context, condition),
+            None => bind::bind_scalars(context, &[]),
+        },
         StmtKind::Table(table) => bind::bind_statement(context, table),
         StmtKind::Value(ValueStmt::SetVariable { name, op, value }) => {
             context.variables.target(name, stmt.pos)?;
@@ -75,14 +76,6 @@ fn bind_in(context: &BindContext<'_>, stmt: &Stmt) -> SqlResult<Bound> {
             | ValueStmt::Print(_)
             | ValueStmt::WaitFor { .. }
             | ValueStmt::Declare(_),
-        )
-        | StmtKind::Flow(
-            FlowStmt::Block(_)
-            | FlowStmt::Break
-            | FlowStmt::Continue
-            | FlowStmt::Goto(_)
-            | FlowStmt::Label(_)
-            | FlowStmt::TryCatch { .. },
         )
         | StmtKind::Ddl(_)
         | StmtKind::Tran(_)

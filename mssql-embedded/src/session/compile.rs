@@ -12,6 +12,7 @@ use crate::interrupt::{Asking, stop_if};
 use crate::memory::Charge;
 use crate::parse::{ParseOptions, parse_text};
 use crate::plan::{BoundKind, Module, Origin, VariableMap};
+use crate::refused::{Kind, refused};
 use crate::value::{BareLength, CastMode, cast};
 
 /// The compiled unit of a procedure, from the cache or new. Nobody holds the latch: the tables that it declares may
@@ -175,7 +176,7 @@ pub fn bind_parameter(
     declared: &ProcParam,
 ) -> SqlResult<Param> {
     if declared.readonly {
-        return Err(SqlError::unsupported("a table-valued parameter"));
+        return Err(refused(Kind::Client, "a table-valued parameter"));
     }
     let ty = resolve_type(&declared.ty, database.collation, BareLength::One)?;
     let default = match &declared.default {

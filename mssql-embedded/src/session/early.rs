@@ -12,25 +12,71 @@ use crate::value::{DataType, Value};
 ///
 /// 40517.
 pub(super) fn refuse(statement: &StmtKind, bound: &Bound) -> SqlResult<()> {
-    let BoundKind::Scalars(values) = &bound.kind else {
-        return Ok(());
-    };
-    if let (StmtKind::Value(ValueStmt::RaisError(_)), [message, ..]) =
-        (statement, values.as_slice())
-    {
-        message_text(&message.ty)?;
+    let values = scalars(&bound.kind);
+    match statement {
+        StmtKind::Value(value) => match value {
+            ValueStmt::RaisError(_) => values.first().map_or(Ok(()), |m| message_text(&m.ty)),
+            ValueStmt::Return(_)
+            | ValueStmt::Throw(_)
+            | ValueStmt::Print(_)
+            | ValueStmt::WaitFor { .. }
+            | ValueStmt::Declare(_)
+            | ValueStmt::SetVariable { .. } => Ok(()),
+        },
+        StmtKind::Session(session) => match session {
+            SessionStmt::Set(option) => option_value(option, values),
+            SessionStmt::Use(_)
+            | SessionStmt::ExecuteAs(_)
+            | SessionStmt::Revert
+            | SessionStmt::Kill(_)
+            | SessionStmt::Checkpoint => Ok(()),
+        },
+        StmtKind::Flow(_)
+        | StmtKind::Table(_)
+        | StmtKind::Tran(_)
+        | StmtKind::Exec(_)
+        | StmtKind::Ddl(_) => Ok(()),
     }
-    if let StmtKind::Session(SessionStmt::Set(SetOption::TextSize(_))) = statement
-        && let [
+}
+
+/// The expressions of a statement that consists of expressions.
+fn scalars(bound: &BoundKind) -> &[Typed] {
+    match bound {
+        BoundKind::Scalars(values) => values,
+        BoundKind::Select(_)
+        | BoundKind::SelectInto(_)
+        | BoundKind::Assign(_)
+        | BoundKind::Insert(_)
+        | BoundKind::Update(_)
+        | BoundKind::Delete(_)
+        | BoundKind::Condition(_) => &[],
+    }
+}
+
+fn option_value(option: &SetOption, values: &[Typed]) -> SqlResult<()> {
+    let constant = match values {
+        [
             Typed {
                 expr: Scalar::Const(Value::Int(n)),
                 ..
             },
-        ] = values.as_slice()
-    {
-        textsize(*n)?;
+        ] => Some(*n),
+        _ => None,
+    };
+    match option {
+        SetOption::TextSize(_) => constant.map_or(Ok(()), textsize),
+        SetOption::Switch(..)
+        | SetOption::IdentityInsert(..)
+        | SetOption::LockTimeout(_)
+        | SetOption::DeadlockPriority(_)
+        | SetOption::IsolationLevel(_)
+        | SetOption::RowCount(_)
+        | SetOption::DateFirst(_)
+        | SetOption::DateFormat
+        | SetOption::Language
+        | SetOption::ContextInfo(_)
+        | SetOption::Statistics => Ok(()),
     }
-    Ok(())
 }
 
 /// RAISERROR takes a text: the numbers of sys.messages, to which sp_addmessage would add, are not kept.
@@ -51,7 +97,7 @@ fn message_text(ty: &DataType) -> SqlResult<()> {
 ///
 /// 40517 for another value.
 pub(super) fn textsize(n: i64) -> SqlResult<()> {
-    if n == -1 || n >= i64::from(i32::MAX) {
+    if n == -1 || n == i64::from(i32::MAX) {
         return Ok(());
     }
     Err(SqlError::unsupported(format!("SET TEXTSIZE {n}")))

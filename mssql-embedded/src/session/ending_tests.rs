@@ -386,6 +386,8 @@ fn every_large_value_asks_whether_to_stop() {
         "IIF(@s IN (@other, @same), 1, 0)",
         "DATALENGTH(HASHBYTES(N'SHA2_256', @s))",
         "DATALENGTH(CAST(@s AS VARBINARY(MAX)))",
+        "LEN(CONVERT(VARCHAR(MAX), CAST(@s AS VARBINARY(MAX)), 1))",
+        "DATALENGTH(TRY_CONVERT(VARBINARY(MAX), @s, 2))",
     ];
     let from = format!("FROM t WHERE id < {LARGE_ROWS}");
     let mut queries: Vec<String> = expressions

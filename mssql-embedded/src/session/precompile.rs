@@ -62,7 +62,7 @@ fn check_list(
     for stmt in list {
         match &stmt.kind {
             StmtKind::Flow(flow) => {
-                if matches!(flow, FlowStmt::If { .. } | FlowStmt::While { .. }) {
+                if flow.condition().is_some() {
                     bind(module, stmt, core, frame, catalog, interrupted, found)?;
                 }
                 for list in inside(flow) {

@@ -2,7 +2,8 @@
 
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::value::DataType;
+use crate::value::arith::in_range;
+use crate::value::{DataType, decimal};
 
 /// The state of an identity column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +71,15 @@ pub(super) fn take_identity(def: &TableDef, identity: Option<&mut Identity>) -> 
             "an identity value without an identity column",
         ));
     };
-    let largest = match &column.ty {
-        DataType::TinyInt => 255,
-        DataType::SmallInt => i64::from(i16::MAX),
-        DataType::Int => i64::from(i32::MAX),
+    // A counter may go either way.
+    let fits = |value: i64| match &column.ty {
+        DataType::Decimal { precision, .. } => decimal::fits(i128::from(value), *precision),
         DataType::Null
         | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
         | DataType::BigInt
-        | DataType::Decimal { .. }
         | DataType::Real
         | DataType::Float
         | DataType::Char(..)
@@ -92,22 +94,19 @@ pub(super) fn take_identity(def: &TableDef, identity: Option<&mut Identity>) -> 
         | DataType::SmallDateTime
         | DataType::DateTime
         | DataType::DateTime2(_)
-        | DataType::DateTimeOffset(_) => i64::MAX,
+        | DataType::DateTimeOffset(_) => in_range(value, &column.ty),
     };
-    identity
-        .take()
-        .filter(|value| *value <= largest)
-        .ok_or_else(|| {
-            SqlError::with(
-                8115,
-                16,
-                1,
-                format!(
-                    "Arithmetic overflow error converting IDENTITY to data type {}.",
-                    column.ty.error_name()
-                ),
-            )
-        })
+    identity.take().filter(|value| fits(*value)).ok_or_else(|| {
+        SqlError::with(
+            8115,
+            16,
+            1,
+            format!(
+                "Arithmetic overflow error converting IDENTITY to data type {}.",
+                column.ty.error_name()
+            ),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::read::{Reader, utf16_text};
 use super::version::Version;
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refused};
 use crate::session::LoginRequest;
 
 /// OptionFlags2: the client asks for ODBC defaults.
@@ -62,7 +63,11 @@ impl Login {
         check_flags(flags1, flags2, flags3)?;
         let mut field = |units: usize| -> SqlResult<&[u8]> {
             let offset = usize::from(fixed.u16()?);
-            let length = usize::from(fixed.u16()?) * units;
+            let length = usize::from(fixed.u16()?);
+            if units == 2 && length > NAME_UNITS {
+                return Err(invalid());
+            }
+            let length = length * units;
             if length == 0 {
                 return Ok(&[]);
             }
@@ -84,7 +89,7 @@ impl Login {
         let _sspi = fixed.bytes(4)?;
         let _attach_offset = fixed.u16()?;
         if fixed.u16()? > 0 {
-            return Err(SqlError::unsupported("attaching a database file"));
+            return Err(refused(Kind::Client, "attaching a database file"));
         }
         let features = match flags3 & EXTENSION {
             0 => Features::default(),
@@ -121,12 +126,15 @@ impl Login {
     }
 }
 
+/// How long names and passwords may be: HOST_NAME and APP_NAME are NVARCHAR(128).
+const NAME_UNITS: usize = 128;
+
 /// Refuses what a login may ask for and the engine does not do.
 fn check_flags(flags1: u8, flags2: u8, flags3: u8) -> SqlResult<()> {
     if flags2 & INTEGRATED_SECURITY != 0 {
         return Err(untrusted());
     }
-    let refused = [
+    let flags = [
         (
             flags1 & FOREIGN_FORMATS,
             "a client of another byte order or character set",
@@ -141,8 +149,8 @@ fn check_flags(flags1: u8, flags2: u8, flags3: u8) -> SqlResult<()> {
         ),
         (flags3 & USER_INSTANCE, "a user instance"),
     ];
-    match refused.iter().find(|(asked, _)| *asked != 0) {
-        Some((_, what)) => Err(SqlError::unsupported(*what)),
+    match flags.iter().find(|(asked, _)| *asked != 0) {
+        Some((_, what)) => Err(refused(Kind::Client, what)),
         None => Ok(()),
     }
 }
@@ -175,7 +183,8 @@ impl Token {
         let mut data = Reader::new(data);
         let options = data.u8()?;
         if options >> 1 != LIBRARY_SECURITY_TOKEN {
-            return Err(SqlError::unsupported(
+            return Err(refused(
+                Kind::Client,
                 "a login for which the server names the token's issuer",
             ));
         }
@@ -327,6 +336,7 @@ pub(crate) mod tests {
         assert!(with(&[0x02, 9, 0, 0, 0, b'e', 0]).is_err());
         assert!(with(&[]).is_err());
         let library = with(&[0x04, 1]).unwrap_err();
+        assert!(library.is_unsupported(), "{library}");
         assert!(library.message.contains("issuer"), "{}", library.message);
     }
 
@@ -356,8 +366,11 @@ pub(crate) mod tests {
             let mut asking = good.clone();
             asking[at] |= flag;
             let refused = Login::parse(&asking).unwrap_err();
+            assert!(refused.is_unsupported(), "{refused}");
             assert!(refused.message.contains(what), "{}", refused.message);
         }
+        let long = message(0x7400_0004, &"u".repeat(129), "b", 0);
+        assert_eq!(Login::parse(&long).unwrap_err().number, 17832);
         assert!(check_language("us_english").is_ok());
         assert!(
             check_language("Deutsch")

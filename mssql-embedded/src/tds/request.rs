@@ -4,6 +4,7 @@ use super::read::{Reader, ended_early, utf16_text};
 use super::version::Version;
 use crate::ast::IsolationLevel;
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refused};
 use crate::session::{BeginRequest, TransactionRequest};
 
 /// The header of ALL_HEADERS that asks to be told when a query's result changes.
@@ -22,7 +23,7 @@ pub(crate) fn skip_headers(r: &mut Reader<'_>, version: Version) -> SqlResult<()
         let mut header =
             Reader::new(headers.bytes(length.checked_sub(4).ok_or_else(ended_early)?)?);
         if header.u16()? == QUERY_NOTIFICATION {
-            return Err(SqlError::unsupported("a query notification"));
+            return Err(refused(Kind::Client, "a query notification"));
         }
     }
     Ok(())
@@ -50,7 +51,7 @@ pub(crate) fn transaction(message: &[u8], version: Version) -> SqlResult<Transac
         9 => Ok(TransactionRequest::Save {
             name: name(&mut r)?,
         }),
-        0 | 1 | 6 => Err(SqlError::unsupported("a distributed transaction")),
+        0 | 1 | 6 => Err(refused(Kind::Client, "a distributed transaction")),
         other => Err(SqlError::unsupported(format!(
             "transaction-manager request {other}"
         ))),
@@ -111,6 +112,7 @@ mod tests {
         let mut notification = HEADERS;
         notification[8] = 1;
         let refused = batch_text(&notification, Version::V74).unwrap_err();
+        assert!(refused.is_unsupported(), "{refused}");
         assert!(refused.message.contains("query notification"));
     }
 
@@ -146,6 +148,8 @@ mod tests {
             read(&[9, 0, 2, b's', 0]).unwrap(),
             TransactionRequest::Save { name: "s".into() }
         );
-        assert!(read(&[6, 0]).unwrap_err().message.contains("distributed"));
+        let refused = read(&[6, 0]).unwrap_err();
+        assert!(refused.is_unsupported(), "{refused}");
+        assert!(refused.message.contains("distributed"));
     }
 }

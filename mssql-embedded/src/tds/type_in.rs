@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::collation::from_wire;
 use super::read::Reader;
 use crate::error::{SqlError, SqlResult};
+use crate::refused::{Kind, refused};
 use crate::value::{Collation, DataType, Length, Value, datetime, guid, text};
 
 /// 1900-01-01 in days since 0001-01-01: where DATETIME counts from.
@@ -28,12 +29,12 @@ pub(crate) fn read_typed_value(r: &mut Reader<'_>) -> SqlResult<(DataType, Value
         0x25 | 0x27 | 0x2D | 0x2F => short_legacy(token, r),
         0xA5 | 0xA7 | 0xAD | 0xAF | 0xE7 | 0xEF => counted(token, r),
         0x22 | 0x23 | 0x63 => legacy_lob(token, r),
-        0x62 => Err(SqlError::unsupported("a parameter of type sql_variant")),
-        0xF0 => Err(SqlError::unsupported("a parameter of a CLR type")),
-        0xF1 => Err(SqlError::unsupported("a parameter of type xml")),
-        0xF3 => Err(SqlError::unsupported("a table-valued parameter")),
-        0xF4 => Err(SqlError::unsupported("a parameter of type json")),
-        0xF5 => Err(SqlError::unsupported("a parameter of type vector")),
+        0x62 => Err(refused(Kind::Client, "a parameter of type sql_variant")),
+        0xF0 => Err(refused(Kind::Client, "a parameter of a CLR type")),
+        0xF1 => Err(refused(Kind::Client, "a parameter of type xml")),
+        0xF3 => Err(refused(Kind::Client, "a table-valued parameter")),
+        0xF4 => Err(refused(Kind::Client, "a parameter of type json")),
+        0xF5 => Err(refused(Kind::Client, "a parameter of type vector")),
         _ => Err(SqlError::new(
             8009,
             format!(
@@ -92,13 +93,17 @@ fn fixed(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
 
 /// The types with a length of one byte, 0 meaning NULL.
 fn sized(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
-    let ty = sized_type(token, r.u8()?)?;
+    let size = r.u8()?;
+    let ty = sized_type(token, size)?;
     let length = r.u8()?;
     if length == 0 {
         return Ok((ty, Value::Null));
     }
+    // An INTN value may be shorter than its type, which widens it; a longer one is none of its type.
+    if length > size {
+        return Err(bad_length("parameter"));
+    }
     let bytes = r.bytes(usize::from(length))?;
-    // An INTN value may be shorter than its column, which widens it.
     sized_type(token, length)?;
     let value = sized_value(token, bytes)?;
     Ok((ty, value))
@@ -269,11 +274,16 @@ fn date_time(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
             if !(-840..=840).contains(&offset) {
                 return Err(bad_value("datetimeoffset"));
             }
-            Value::DateTimeOffset {
+            let value = Value::DateTimeOffset {
                 days,
                 ticks,
                 offset,
+            };
+            // What is shown must be in the calendar, too.
+            if !datetime::Moment::of(&value).is_some_and(datetime::Moment::is_in_calendar) {
+                return Err(bad_value("datetimeoffset"));
             }
+            value
         }
     };
     Ok((ty, value))
@@ -283,6 +293,9 @@ fn date_time(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
 fn short_legacy(token: u8, r: &mut Reader<'_>) -> SqlResult<(DataType, Value)> {
     let size = u16::from(r.u8()?).max(1);
     let length = usize::from(r.u8()?);
+    if length > usize::from(size) {
+        return Err(bad_length("parameter"));
+    }
     let collation = Collation::SqlLatin1CiAs;
     let ty = match token {
         0x25 => DataType::VarBinary(Length::Limited(size)),

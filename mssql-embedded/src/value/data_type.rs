@@ -229,7 +229,22 @@ impl DataType {
 
     /// Integers, DECIMAL, REAL and FLOAT; BIT is not a number.
     pub fn is_numeric(&self) -> bool {
-        self.is_integer() || self.is_float() || matches!(self, Self::Decimal { .. })
+        match self.facts().family {
+            Family::Exact => !matches!(self, Self::Bit | Self::Null),
+            Family::Float => true,
+            Family::Text
+            | Family::Binary
+            | Family::Guid
+            | Family::OldDate
+            | Family::Date
+            | Family::Time
+            | Family::NewDate => false,
+        }
+    }
+
+    /// DATETIME and SMALLDATETIME, which are numbers of days, too.
+    pub fn is_old_date(&self) -> bool {
+        self.facts().family == Family::OldDate
     }
 
     /// Every date and time type.
@@ -242,12 +257,7 @@ impl DataType {
 
     /// VARCHAR(MAX), NVARCHAR(MAX) and VARBINARY(MAX).
     pub fn is_max(&self) -> bool {
-        matches!(
-            self,
-            Self::VarChar(Length::Max, _)
-                | Self::NVarChar(Length::Max, _)
-                | Self::VarBinary(Length::Max)
-        )
+        self.length() == Some(Length::Max)
     }
 
     /// The collation of a character type.

@@ -2,15 +2,22 @@
 
 use super::date_parse::MONTHS;
 use super::datetime::{Moment, TICKS_PER_SECOND, to_civil};
+use super::facts::Family;
 use super::{DataType, Value, errors};
 use crate::error::SqlResult;
 
 /// The style CAST uses for a type.
 fn default_style(ty: &DataType) -> i32 {
-    if matches!(ty, DataType::DateTime | DataType::SmallDateTime) {
-        0
-    } else {
-        121
+    match ty.facts().family {
+        Family::OldDate => 0,
+        Family::Date
+        | Family::Time
+        | Family::NewDate
+        | Family::Exact
+        | Family::Float
+        | Family::Text
+        | Family::Binary
+        | Family::Guid => 121,
     }
 }
 

@@ -11,6 +11,8 @@ pub const TICKS_PER_DAY: i64 = 86_400 * TICKS_PER_SECOND;
 pub const DAYS_1900: i32 = 693_595;
 /// The day after the last, 9999-12-31.
 pub const DAYS_END: i32 = 3_652_059;
+/// 9999-12-31.
+const LAST_DAY: i32 = DAYS_END - 1;
 /// The first day of DATETIME, 1753-01-01.
 const DAYS_1753: i32 = 639_905;
 /// The last day of SMALLDATETIME, 2079-06-06.
@@ -153,6 +155,22 @@ impl Moment {
         (0..DAYS_END).contains(&days).then_some(moment)
     }
 
+    /// The moment so many days and ticks after 1900-01-01, unless it is outside years 1 to 9999. The days may be any
+    /// number; the ticks are those of a day, or reach the next one.
+    pub fn since_1900(days: i64, ticks: i64) -> Option<Self> {
+        let days = days.checked_add(i64::from(DAYS_1900))?;
+        // Days beyond the calendar would not be ticks that can be counted.
+        let days = i32::try_from(days).ok().filter(|d| *d < DAYS_END)?;
+        let total = i64::from(days).checked_mul(TICKS_PER_DAY)?;
+        Self::from_total_ticks(total.checked_add(ticks)?, 0)
+    }
+
+    /// Whether the calendar knows the moment, years 1 to 9999, both as it is shown and in UTC.
+    pub fn is_in_calendar(self) -> bool {
+        let known = |moment: Self| (0..DAYS_END).contains(&moment.days);
+        known(self) && known(self.to_utc())
+    }
+
     /// The value of this moment as a date or time type, rounded to its precision.
     ///
     /// # Errors
@@ -160,48 +178,41 @@ impl Moment {
     /// 242 outside the range of the type, naming `from` as the source.
     pub fn to_value(self, from: &DataType, to: &DataType) -> SqlResult<Value> {
         let out_of_range = || errors::date_out_of_range(from, to);
-        let value = match to {
-            DataType::Date => Value::Date(self.days),
+        // A type without an offset takes the moment as it is shown.
+        let shown = self.with_offset(0);
+        let between = |moment: Self, first: i32, last: i32| {
+            let known = (first..=last).contains(&moment.days) && moment.is_in_calendar();
+            known.then_some(moment).ok_or_else(out_of_range)
+        };
+        let stored = |moment: Self| Value::DateTime {
+            days: moment.days,
+            ticks: moment.ticks,
+        };
+        Ok(match to {
+            DataType::Date => Value::Date(between(shown, 0, LAST_DAY)?.days),
             DataType::Time(scale) => {
                 Value::Time(round_fraction(self.ticks, *scale).rem_euclid(TICKS_PER_DAY))
             }
             DataType::DateTime2(scale) => {
-                let rounded = self.rounded(round_fraction(self.ticks, *scale));
-                Value::DateTime {
-                    days: rounded.days,
-                    ticks: rounded.ticks,
-                }
+                let rounded = shown.rounded(round_fraction(self.ticks, *scale));
+                stored(between(rounded, 0, LAST_DAY)?)
             }
             DataType::DateTimeOffset(scale) => {
-                let rounded = self.rounded(round_fraction(self.ticks, *scale)).to_utc();
-                if !(0..DAYS_END).contains(&rounded.days) {
-                    return Err(out_of_range());
-                }
+                let rounded = self.rounded(round_fraction(self.ticks, *scale));
+                let utc = between(rounded, 0, LAST_DAY)?.to_utc();
                 Value::DateTimeOffset {
-                    days: rounded.days,
-                    ticks: rounded.ticks,
+                    days: utc.days,
+                    ticks: utc.ticks,
                     offset: self.offset,
                 }
             }
             DataType::DateTime => {
-                let rounded = self.rounded(round_datetime(self.ticks));
-                if rounded.days < DAYS_1753 {
-                    return Err(out_of_range());
-                }
-                Value::DateTime {
-                    days: rounded.days,
-                    ticks: rounded.ticks,
-                }
+                let rounded = shown.rounded(round_datetime(self.ticks));
+                stored(between(rounded, DAYS_1753, LAST_DAY)?)
             }
             DataType::SmallDateTime => {
-                let rounded = self.rounded(round_minutes(self.ticks));
-                if !(DAYS_1900..=DAYS_2079).contains(&rounded.days) {
-                    return Err(out_of_range());
-                }
-                Value::DateTime {
-                    days: rounded.days,
-                    ticks: rounded.ticks,
-                }
+                let rounded = shown.rounded(round_minutes(self.ticks));
+                stored(between(rounded, DAYS_1900, DAYS_2079)?)
             }
             DataType::Null
             | DataType::Bit
@@ -219,14 +230,7 @@ impl Moment {
             | DataType::Binary(_)
             | DataType::VarBinary(_)
             | DataType::UniqueIdentifier => return Err(errors::explicit_refused(from, to)),
-        };
-        if let Value::DateTime { days, .. } = value
-            && !(0..DAYS_END).contains(&days)
-        {
-            Err(out_of_range())
-        } else {
-            Ok(value)
-        }
+        })
     }
 
     /// Takes over rounded ticks, which may have reached the next day.
@@ -235,7 +239,7 @@ impl Moment {
             return Self { ticks, ..self };
         }
         Self {
-            days: self.days + 1,
+            days: self.days.saturating_add(1),
             ticks: ticks - TICKS_PER_DAY,
             ..self
         }

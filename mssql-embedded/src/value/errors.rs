@@ -39,6 +39,12 @@ pub(crate) fn explicit_refused(from: &DataType, to: &DataType) -> SqlError {
     )
 }
 
+/// A conversion that SQL Server has and the engine has not.
+pub(crate) fn missing_conversion(from: &DataType, to: &DataType) -> SqlError {
+    let (from, to) = (from.error_name(), to.error_name());
+    SqlError::unsupported(format!("conversion from {from} to {to}"))
+}
+
 /// 8115: a result that does not fit its type.
 pub(crate) fn overflow(to: &DataType) -> SqlError {
     overflow_from("expression", to)

@@ -1,7 +1,7 @@
 //! What is known of each data type, in one table: its name, ids, place in the order of precedence, size, and which
 //! conversions it takes part in. Adding a variant to [`DataType`] does not compile until it has its entry here.
 
-use super::{DataType, Length};
+use super::{Collation, DataType, Length};
 
 #[derive(Debug)]
 pub struct Facts {
@@ -17,7 +17,12 @@ pub struct Facts {
     pub size: Size,
     /// The line of the table of conversions.
     pub family: Family,
+    /// The type with the largest arguments that it takes.
+    pub largest: fn() -> DataType,
 }
+
+/// The collation of texts of which only the size counts.
+const ANY: Collation = Collation::SqlLatin1CiAs;
 
 /// How many bytes values of a type take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,22 +102,22 @@ impl Family {
     }
 }
 
-/// The table: a pattern of [`DataType`], name, system type id, TDS token, rank, size, family.
+/// The table: a pattern of [`DataType`], name, system type id, TDS token, rank, size, family, the largest of the type.
 macro_rules! facts {
-    ($($variant:ident $pattern:tt: $name:literal, $id:literal, $token:literal, $rank:literal, $size:expr, $family:ident;)*) => {
+    ($($variant:ident $pattern:tt: $name:literal, $id:literal, $token:literal, $rank:literal, $size:expr, $family:ident, $largest:expr;)*) => {
         /// The facts of every type that has a name of its own.
-        pub static ALL: &[Facts] = &[$(facts!(@entry $name, $id, $token, $rank, $size, $family)),*];
+        pub static ALL: &[Facts] = &[$(facts!(@entry $name, $id, $token, $rank, $size, $family, $largest)),*];
 
         impl DataType {
             /// What is known of the type. A bare NULL is an INT that gives way to every other type.
             pub fn facts(&self) -> &'static Facts {
                 match self {
                     $(facts!(@pattern $variant $pattern) => {
-                        static ENTRY: Facts = facts!(@entry $name, $id, $token, $rank, $size, $family);
+                        static ENTRY: Facts = facts!(@entry $name, $id, $token, $rank, $size, $family, $largest);
                         &ENTRY
                     })*
                     Self::Null => {
-                        static ENTRY: Facts = facts!(@entry "int", 56, 0x26, 0, Size::Fixed(4), Exact);
+                        static ENTRY: Facts = facts!(@entry "int", 56, 0x26, 0, Size::Fixed(4), Exact, DataType::Int);
                         &ENTRY
                     }
                 }
@@ -122,7 +127,7 @@ macro_rules! facts {
     (@pattern $variant:ident ()) => { Self::$variant };
     (@pattern $variant:ident (..)) => { Self::$variant(..) };
     (@pattern $variant:ident {}) => { Self::$variant { .. } };
-    (@entry $name:literal, $id:literal, $token:literal, $rank:literal, $size:expr, $family:ident) => {
+    (@entry $name:literal, $id:literal, $token:literal, $rank:literal, $size:expr, $family:ident, $largest:expr) => {
         Facts {
             name: $name,
             system_type_id: $id,
@@ -130,43 +135,46 @@ macro_rules! facts {
             rank: $rank,
             size: $size,
             family: Family::$family,
+            largest: || $largest,
         }
     };
 }
 
 facts! {
-    //                    name                id  token  rank  size               conversions
-    UniqueIdentifier ():  "uniqueidentifier", 36,  0x24, 16, Size::Fixed(16),    Guid;
-    Date ():              "date",             40,  0x28, 26, Size::Fixed(3),     Date;
-    Time (..):            "time",             41,  0x29, 25, Size::Fraction(3),  Time;
-    DateTime2 (..):       "datetime2",        42,  0x2A, 29, Size::Fraction(6),  NewDate;
-    DateTimeOffset (..):  "datetimeoffset",   43,  0x2B, 30, Size::Fraction(8),  NewDate;
-    TinyInt ():           "tinyint",          48,  0x26, 18, Size::Fixed(1),     Exact;
-    SmallInt ():          "smallint",         52,  0x26, 19, Size::Fixed(2),     Exact;
-    Int ():               "int",              56,  0x26, 20, Size::Fixed(4),     Exact;
-    SmallDateTime ():     "smalldatetime",    58,  0x6F, 27, Size::Fixed(4),     OldDate;
-    Real ():              "real",             59,  0x6D, 23, Size::Fixed(4),     Float;
-    DateTime ():          "datetime",         61,  0x6F, 28, Size::Fixed(8),     OldDate;
-    Float ():             "float",            62,  0x6D, 24, Size::Fixed(8),     Float;
-    Bit ():               "bit",              104, 0x68, 17, Size::Fixed(1),     Exact;
-    Decimal {}:           "decimal",          106, 0x6A, 22, Size::Digits,       Exact;
-    BigInt ():            "bigint",           127, 0x26, 21, Size::Fixed(8),     Exact;
-    VarBinary (..):       "varbinary",        165, 0xA5, 11, Size::UpTo(1),      Binary;
-    VarChar (..):         "varchar",          167, 0xA7, 13, Size::UpTo(1),      Text;
-    Binary (..):          "binary",           173, 0xAD, 10, Size::Units(1),     Binary;
-    Char (..):            "char",             175, 0xAF, 12, Size::Units(1),     Text;
-    NVarChar (..):        "nvarchar",         231, 0xE7, 15, Size::UpTo(2),      Text;
-    NChar (..):           "nchar",            239, 0xEF, 14, Size::Units(2),     Text;
+    //                    name                id  token  rank  size               family   the largest
+    UniqueIdentifier ():  "uniqueidentifier", 36,  0x24, 16, Size::Fixed(16),    Guid,    DataType::UniqueIdentifier;
+    Date ():              "date",             40,  0x28, 26, Size::Fixed(3),     Date,    DataType::Date;
+    Time (..):            "time",             41,  0x29, 25, Size::Fraction(3),  Time,    DataType::Time(7);
+    DateTime2 (..):       "datetime2",        42,  0x2A, 29, Size::Fraction(6),  NewDate, DataType::DateTime2(7);
+    DateTimeOffset (..):  "datetimeoffset",   43,  0x2B, 30, Size::Fraction(8),  NewDate, DataType::DateTimeOffset(7);
+    TinyInt ():           "tinyint",          48,  0x26, 18, Size::Fixed(1),     Exact,   DataType::TinyInt;
+    SmallInt ():          "smallint",         52,  0x26, 19, Size::Fixed(2),     Exact,   DataType::SmallInt;
+    Int ():               "int",              56,  0x26, 20, Size::Fixed(4),     Exact,   DataType::Int;
+    SmallDateTime ():     "smalldatetime",    58,  0x6F, 27, Size::Fixed(4),     OldDate, DataType::SmallDateTime;
+    Real ():              "real",             59,  0x6D, 23, Size::Fixed(4),     Float,   DataType::Real;
+    DateTime ():          "datetime",         61,  0x6F, 28, Size::Fixed(8),     OldDate, DataType::DateTime;
+    Float ():             "float",            62,  0x6D, 24, Size::Fixed(8),     Float,   DataType::Float;
+    Bit ():               "bit",              104, 0x68, 17, Size::Fixed(1),     Exact,   DataType::Bit;
+    Decimal {}:           "decimal",          106, 0x6A, 22, Size::Digits,       Exact,   DataType::decimal(38, 38);
+    BigInt ():            "bigint",           127, 0x26, 21, Size::Fixed(8),     Exact,   DataType::BigInt;
+    VarBinary (..):       "varbinary",        165, 0xA5, 11, Size::UpTo(1),      Binary,  DataType::VarBinary(Length::Limited(8000));
+    VarChar (..):         "varchar",          167, 0xA7, 13, Size::UpTo(1),      Text,    DataType::varchar(8000, ANY);
+    Binary (..):          "binary",           173, 0xAD, 10, Size::Units(1),     Binary,  DataType::Binary(8000);
+    Char (..):            "char",             175, 0xAF, 12, Size::Units(1),     Text,    DataType::Char(8000, ANY);
+    NVarChar (..):        "nvarchar",         231, 0xE7, 15, Size::UpTo(2),      Text,    DataType::nvarchar(4000, ANY);
+    NChar (..):           "nchar",            239, 0xEF, 14, Size::Units(2),     Text,    DataType::NChar(4000, ANY);
 }
 
 /// A name of sys.types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub name: &'static str,
     /// The type behind it.
     pub system_type_id: u8,
     /// What tells it from other names of the same type.
     pub user_type_id: i32,
+    /// What it stands for, as large as it can be declared.
+    pub largest: fn() -> DataType,
 }
 
 /// Names of sys.types which stand for another type.
@@ -175,11 +183,13 @@ const SYNONYMS: [Named; 2] = [
         name: "numeric",
         system_type_id: 108,
         user_type_id: 108,
+        largest: || DataType::decimal(38, 38),
     },
     Named {
         name: "sysname",
         system_type_id: 231,
         user_type_id: 256,
+        largest: || DataType::nvarchar(128, ANY),
     },
 ];
 
@@ -189,6 +199,7 @@ pub fn names() -> impl Iterator<Item = Named> {
         name: f.name,
         system_type_id: f.system_type_id,
         user_type_id: i32::from(f.system_type_id),
+        largest: f.largest,
     });
     own.chain(SYNONYMS)
 }
@@ -259,6 +270,9 @@ mod tests {
             if named.name != "numeric" {
                 assert_eq!(ty.system_type_id(), named.system_type_id, "{}", named.name);
             }
+            let largest = (named.largest)();
+            assert_eq!(largest.system_type_id(), ty.system_type_id());
+            assert!(largest.max_length() >= ty.max_length(), "{}", named.name);
         }
     }
 }

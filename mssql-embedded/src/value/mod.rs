@@ -16,6 +16,8 @@ pub mod date_part;
 pub mod datetime;
 pub mod decimal;
 pub(crate) mod errors;
+#[cfg(test)]
+pub(crate) mod extremes;
 pub mod facts;
 pub(crate) mod fold;
 pub mod guid;
@@ -32,7 +34,7 @@ use std::sync::Arc;
 pub use coercibility::{Coercibility, Conflict};
 pub use collation::Collation;
 pub use column::ColumnMeta;
-pub use convert::{CastMode, StoreTarget, cast, refuse_style, store};
+pub use convert::{CastMode, StoreTarget, cast, cast_asking, refuse_style, room_for, store};
 pub use data_type::{DataType, Length};
 pub use operation::BinaryOp;
 pub use steps::{STEPS_PER_TURN, Steps};

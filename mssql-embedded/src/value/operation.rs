@@ -168,7 +168,7 @@ fn or(ty: &DataType, other: &DataType) -> DataType {
 
 /// DATETIME and SMALLDATETIME take numbers of days; the newer types take nothing.
 fn date_operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operation> {
-    let old = |t: &DataType| matches!(t, DataType::DateTime | DataType::SmallDateTime);
+    let old = DataType::is_old_date;
     for (ty, other) in [(a, b), (b, a)] {
         if ty.is_datetime() && !old(ty) {
             let same = std::mem::discriminant(ty) == std::mem::discriminant(other);

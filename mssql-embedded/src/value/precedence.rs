@@ -1,6 +1,6 @@
 //! Which type an expression has when two types meet, and which conversions are allowed.
 
-use super::facts::Conversion;
+use super::facts::{Conversion, Family};
 use super::{Collation, DataType, Length, errors};
 use crate::error::SqlResult;
 
@@ -21,10 +21,10 @@ pub fn explicit_allowed(from: &DataType, to: &DataType) -> bool {
 ///
 /// # Errors
 ///
-/// 206 when no conversion exists, 257 when it needs CAST.
+/// 206 when no conversion exists, 257 when it needs CAST, 40517 when it is not implemented.
 pub fn check_implicit(from: &DataType, to: &DataType) -> SqlResult<()> {
     match conversion(from, to) {
-        Conversion::Implicit => Ok(()),
+        Conversion::Implicit => refuse_missing(from, to),
         Conversion::Explicit => Err(errors::implicit_refused(from, to)),
         Conversion::None => Err(errors::operand_clash(from, to)),
     }
@@ -34,13 +34,42 @@ pub fn check_implicit(from: &DataType, to: &DataType) -> SqlResult<()> {
 ///
 /// # Errors
 ///
-/// 529.
+/// 529, and 40517 when it is not implemented.
 pub fn check_explicit(from: &DataType, to: &DataType) -> SqlResult<()> {
     if explicit_allowed(from, to) {
-        Ok(())
+        refuse_missing(from, to)
     } else {
         Err(errors::explicit_refused(from, to))
     }
+}
+
+/// Refuses the conversions between bytes and dates that are documented nowhere but in what they give: those of DATETIME
+/// are its days and parts of a second, and that of DATE its days.
+fn refuse_missing(from: &DataType, to: &DataType) -> SqlResult<()> {
+    let missing = if from.is_binary() {
+        match to.facts().family {
+            Family::OldDate => *to != DataType::DateTime,
+            Family::Date | Family::Time | Family::NewDate => true,
+            Family::Exact | Family::Float | Family::Text | Family::Binary | Family::Guid => false,
+        }
+    } else if to.is_binary() {
+        match from.facts().family {
+            Family::OldDate => *from != DataType::DateTime,
+            Family::Time | Family::NewDate => true,
+            Family::Date
+            | Family::Exact
+            | Family::Float
+            | Family::Text
+            | Family::Binary
+            | Family::Guid => false,
+        }
+    } else {
+        false
+    };
+    if missing {
+        return Err(errors::missing_conversion(from, to));
+    }
+    Ok(())
 }
 
 /// The type two expressions share in a comparison, CASE, COALESCE, UNION or VALUES.

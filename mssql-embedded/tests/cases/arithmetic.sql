@@ -166,3 +166,13 @@ GO
 DECLARE @f FLOAT = 70000;
 SELECT CAST(@f AS SMALLINT);
 -- expect error 232 16 2 Arithmetic overflow error for type smallint, value = 70000.000000.
+
+-- case: functions_that_leave_their_type
+SELECT ABS(CAST(-2147483648 AS INT)) AS a;
+-- expect error 8115 16 2
+GO
+SELECT CAST(-9223372036854775808 AS BIGINT) / -1 AS a;
+-- expect error 8115 16 2
+GO
+SELECT POWER(10, 10) AS a;
+-- expect error 232 16 3

@@ -132,3 +132,10 @@ WHERE c.object_id = OBJECT_ID(N'[$(s)].made') ORDER BY c.column_id;
 -- expect row: 'c' | 'decimal' | 5 | 5 | 3
 -- expect row: 'd' | 'bigint' | 8 | 19 | 0
 -- expect row: 'e' | 'varchar' | -1 | 0 | 0
+
+-- case: bytes_and_dates
+-- embedded refuses conversion from varbinary to datetime2
+CREATE PROCEDURE $(s).p @b VARBINARY(8) AS SELECT CAST(@b AS DATETIME2) AS a;
+GO
+EXEC $(s).p @b = NULL;
+-- expect row: NULL

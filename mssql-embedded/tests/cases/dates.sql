@@ -149,3 +149,48 @@ SELECT CAST('2020-01-01' AS DATE) + 1;
 GO
 SELECT 'x' + CAST('2020-01-01' AS DATE);
 -- expect error 402 16 1 The data types varchar and date are incompatible in the add operator.
+
+-- case: bytes_beyond_datetime
+SELECT CAST(0x7FFFFFFF00000000 AS DATETIME) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type datetime.
+GO
+SELECT CAST(0x8000000000000000 AS DATETIME) AS a;
+-- expect error 8115 16 2
+GO
+SELECT CAST(0xFFFF2E46018B81FF AS DATETIME) AS a;
+-- expect row: 1753-01-01 23:59:59.997
+
+-- case: an_offset_that_leaves_the_calendar
+SELECT CAST(SWITCHOFFSET(CAST('0001-01-01 00:00 +00:00' AS DATETIMEOFFSET), '-14:00') AS DATE) AS a;
+-- expect error 9813 16 0 The timezone provided to builtin function switchoffset would cause the datetimeoffset to overflow
+GO
+SELECT SWITCHOFFSET(CAST('9999-12-31 23:00 +00:00' AS DATETIMEOFFSET), '+05:00') AS a;
+-- expect error 9813 16 0
+GO
+SELECT TODATETIMEOFFSET(CAST('0001-01-01 00:30' AS DATETIME2), '+05:00') AS a;
+-- expect error 9813 16 2 The timezone provided to builtin function todatetimeoffset would cause the datetimeoffset to overflow
+GO
+SELECT TODATETIMEOFFSET(CAST('9999-12-31 23:30' AS DATETIME2), '-05:00') AS a;
+-- expect error 9813 16 2
+GO
+SELECT TODATETIMEOFFSET(CAST('2024-01-01' AS DATETIME2), '+15:00') AS a;
+-- expect error 9812 16 1 The timezone provided to builtin function todatetimeoffset is invalid.
+
+-- case: dates_that_leave_the_calendar
+SELECT DATEADD(YEAR, 2147483647, CAST('2024-01-01' AS DATE)) AS a;
+-- expect error 517 16 1 Adding a value to a 'date' column caused an overflow.
+GO
+SELECT DATEADD(HOUR, -2147483648, CAST('2024-01-01' AS DATETIME2)) AS a;
+-- expect error 517 16 1 Adding a value to a 'datetime2' column caused an overflow.
+GO
+SELECT DATEDIFF(SECOND, '0001-01-01', '9999-12-31') AS a;
+-- expect error 535 16 0 The datediff function resulted in an overflow.
+GO
+SELECT DATEDIFF_BIG(NANOSECOND, '0001-01-01', '9999-12-31') AS a;
+-- expect error 535 16 0 The datediff_big function resulted in an overflow.
+GO
+SELECT DATEFROMPARTS(2147483647, 1, 1) AS a;
+-- expect error 289 16 1 Cannot construct data type date, some of the arguments have values which are not valid.
+GO
+SELECT DATEDIFF_BIG(MICROSECOND, '0001-01-01', '9999-12-31') AS a, EOMONTH(CAST('9999-12-01' AS DATE)) AS b;
+-- expect row: 315537811200000000 | 9999-12-31

@@ -270,3 +270,28 @@ GO
 BEGIN TRAN;
 KILL 32000;
 -- expect error 6115 16 1 KILL command cannot be used inside user transactions.
+
+-- case: a_message_has_2047_characters
+SELECT LEN(FORMATMESSAGE('%s', REPLICATE('x', 5000))) AS n, RIGHT(FORMATMESSAGE('%s', REPLICATE('x', 5000)), 4) AS e,
+       LEN(FORMATMESSAGE('%s', REPLICATE('x', 2047))) AS whole;
+-- expect row: 2047 | 'x...' | 2047
+GO
+DECLARE @long NVARCHAR(MAX) = REPLICATE(CAST('y' AS NVARCHAR(MAX)), 5000);
+BEGIN TRY
+    RAISERROR('%s', 16, 1, @long);
+END TRY
+BEGIN CATCH
+    SELECT LEN(ERROR_MESSAGE()) AS n, RIGHT(ERROR_MESSAGE(), 4) AS e;
+END CATCH;
+-- expect row: 2047 | 'y...'
+
+-- case: a_message_about_a_long_value_can_be_read
+BEGIN TRY
+    SELECT CAST(REPLICATE('z', 8000) AS INT) AS n;
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS e, CASE WHEN LEN(ERROR_MESSAGE()) <= 4000 THEN 1 ELSE 0 END AS fits;
+END CATCH;
+-- expect set
+-- expect rows: none
+-- expect row: 245 | 1

@@ -84,3 +84,20 @@ GO
 SELECT COUNT(*) AS n FROM (SELECT COUNT(*) AS n FROM (VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) t (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32) GROUP BY ROLLUP (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32)) s;
 -- expect columns: n int
 -- expect row: 33
+
+-- case: too_many_keys
+SELECT COUNT(*) AS n FROM (VALUES (1)) t (a)
+GROUP BY ROLLUP (a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15, a+16,
+                 a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30, a+31, a+32);
+-- expect error 10706 15 * Too many expressions are specified in the GROUP BY clause. The maximum number is 32 when grouping sets are supplied.
+
+-- case: grouping_id_of_31_keys
+SELECT GROUPING_ID(a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15,
+                   a+16, a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30) AS id
+FROM (VALUES (1)) t (a)
+GROUP BY GROUPING SETS ((a, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11, a+12, a+13, a+14, a+15,
+                   a+16, a+17, a+18, a+19, a+20, a+21, a+22, a+23, a+24, a+25, a+26, a+27, a+28, a+29, a+30), ())
+ORDER BY id;
+-- expect columns: id int
+-- expect row: 0
+-- expect row: 2147483647

@@ -100,3 +100,19 @@ GO
 EXEC ('INSERT [$(s)].t (a) VALUES (2)');
 SELECT SCOPE_IDENTITY(), @@IDENTITY;
 -- expect row: 7 | 8
+
+-- case: counting_down_ends_with_the_type
+CREATE TABLE $(s).t (id TINYINT IDENTITY(1, -1), v INT);
+CREATE TABLE $(s).d (id DECIMAL(1, 0) IDENTITY(9, 1), v INT);
+INSERT $(s).t (v) VALUES (1), (2);
+INSERT $(s).d (v) VALUES (1);
+GO
+INSERT $(s).t (v) VALUES (3);
+-- expect error 8115 16 1 Arithmetic overflow error converting IDENTITY to data type tinyint.
+GO
+INSERT $(s).d (v) VALUES (2);
+-- expect error 8115 16 1
+GO
+SELECT id FROM $(s).t ORDER BY id;
+-- expect row: 0
+-- expect row: 1

@@ -84,3 +84,7 @@ SELECT t.v, j.n FROM [$(s)].t t JOIN OPENJSON(N'[{"id":1,"n":5}]') WITH (id INT,
 -- case: keys_match_in_their_case
 SELECT * FROM OPENJSON(N'{"Id":1}') WITH (id INT, other INT '$.Id');
 -- expect row: NULL | 1
+
+-- case: a_key_has_4000_characters
+SELECT LEN([key]) AS n FROM OPENJSON('{"' + REPLICATE(CAST('k' AS NVARCHAR(MAX)), 5000) + '":1}');
+-- expect row: 4000

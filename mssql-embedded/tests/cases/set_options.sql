@@ -94,3 +94,7 @@ SELECT "" AS e;
 -- expect row: 1
 -- expect set
 -- expect row: ''
+
+-- case: numbers_beyond_int
+SET LOCK_TIMEOUT 9999999999;
+-- expect error 8115 16 2

@@ -86,6 +86,9 @@ async fn what_must_be_held_has_a_limit() {
         "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 500000), @n INT;
          SET @n = LEN(CONCAT_WS(@s, N'', N'', N'', N'', N'', N''))"
             .to_owned(),
+        "DECLARE @s VARCHAR(MAX) = REPLICATE(CAST('x' AS VARCHAR(MAX)), 900000), @n INT;
+         SET @n = LEN(CONVERT(VARCHAR(MAX), CAST(@s AS VARBINARY(MAX)), 1))"
+            .to_owned(),
         "DECLARE @s NVARCHAR(MAX) = REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 1500000), @n INT;
          SET @n = LEN(STUFF(@s, 1, 0, @s))"
             .to_owned(),

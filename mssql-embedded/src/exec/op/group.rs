@@ -134,7 +134,7 @@ impl<'p> GroupBy<'p> {
                 row.push(state.finish(env)?);
             }
             for (keys, _) in &group.indicators {
-                row.push(Value::Int(indicator(group, entry.set, keys)));
+                row.push(Value::Int(indicator(group, entry.set, keys).into()));
             }
             results.push(row);
         }
@@ -171,10 +171,10 @@ fn key_of(group: &Group, set: usize, keys: &[Value]) -> (Vec<u8>, Vec<Value>) {
     (bytes, values)
 }
 
-/// The bits of GROUPING_ID, the first key's the highest.
-fn indicator(group: &Group, set: usize, keys: &[usize]) -> i64 {
-    let bit = |key: &usize| i64::from(!is_in(group, set, *key));
-    keys.iter().fold(0, |bits, key| bits * 2 + bit(key))
+/// The bits of GROUPING_ID, the first key's the highest: of 32 keys, the sign.
+fn indicator(group: &Group, set: usize, keys: &[usize]) -> i32 {
+    let bit = |key: &usize| i32::from(!is_in(group, set, *key));
+    keys.iter().fold(0, |bits, key| (bits << 1) | bit(key))
 }
 
 fn new_entry(group: &Group, set: usize, keys: Vec<Value>) -> Entry {

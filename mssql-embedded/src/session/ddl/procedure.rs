@@ -18,8 +18,15 @@ use crate::session::{bind_parameter, collect_variables};
 use super::lock_found::lock_found;
 use super::table::shown;
 
-/// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist.
+/// CREATE [OR ALTER] PROCEDURE, ALTER PROCEDURE. The body is checked as far as its objects exist, and again if others have
+/// changed the procedure meanwhile.
 pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    while !try_create(create, env)? {}
+    Ok(())
+}
+
+/// Whether it was created: not if others have changed what was found.
+fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool> {
     let (schema_id, schema, name) = env.target_schema(&create.name)?;
     let existing = existing(schema_id, &name, env)?;
     let previous = match &existing {
@@ -58,7 +65,7 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
     // Others have had the latch meanwhile.
     let version = |object: Option<Object>| object.and_then(|o| o.as_procedure().map(|p| p.version));
     if version(self::existing(schema_id, &name, env)?) != previous.as_ref().map(|p| p.version) {
-        return self::create(create, env);
+        return Ok(false);
     }
     let now = env.latch.clock().unix_ms();
     let id = match &previous {
@@ -78,7 +85,8 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
         quoted_identifier: env.core.settings.quoted_identifier,
         created_ms: previous.as_ref().map_or(now, |p| p.created_ms),
         modified_ms: now,
-    })))
+    })))?;
+    Ok(true)
 }
 
 fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Object>> {
@@ -119,8 +127,14 @@ fn checked_body(
     Ok(module)
 }
 
-/// CREATE [OR ALTER] VIEW, ALTER VIEW.
+/// CREATE [OR ALTER] VIEW, ALTER VIEW. The query is checked again if others have changed the view meanwhile.
 pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> {
+    while !try_create_view(create, env)? {}
+    Ok(())
+}
+
+/// Whether it was created: not if others have changed what was found.
+fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool> {
     let CreateView {
         name,
         columns,
@@ -156,7 +170,7 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
     // Others have had the latch meanwhile.
     let version = |object: Option<Object>| object.and_then(|o| o.as_view().map(|v| v.version));
     if version(self::existing(schema_id, &view, env)?) != previous.as_ref().map(|v| v.version) {
-        return create_view(create, env);
+        return Ok(false);
     }
     let now = env.latch.clock().unix_ms();
     let id = match &previous {
@@ -173,7 +187,8 @@ pub fn create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<()> 
         query: Arc::new(query.clone()),
         text: text.clone(),
         created_ms: now,
-    })))
+    })))?;
+    Ok(true)
 }
 
 fn check_query(

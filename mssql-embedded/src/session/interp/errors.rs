@@ -383,14 +383,28 @@ fn check_log(severity: u8, log: bool, sysadmin: bool) -> Result<(), SqlError> {
 
 /// Whether RAISERROR can put a value of this type into its message.
 fn substitutable(ty: &DataType) -> bool {
-    ty.is_string()
-        || ty.is_binary()
-        || matches!(
-            ty,
-            DataType::TinyInt
-                | DataType::SmallInt
-                | DataType::Int
-                | DataType::BigInt
-                | DataType::Null
-        )
+    match ty {
+        DataType::Null
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_) => true,
+        DataType::Bit
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => false,
+    }
 }

@@ -204,7 +204,7 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<i64, Failure> {
         let (value, from) = self.value(stmt, module, frame)?;
-        if let Value::Int(n) = cast(&value, &from, &DataType::BigInt, None, CastMode::Assign)? {
+        if let Value::Int(n) = cast(&value, &from, &DataType::Int, None, CastMode::Assign)? {
             Ok(n)
         } else {
             Ok(0)

@@ -294,15 +294,36 @@ pub fn table_needs_transaction(stmt: &TableStmt) -> bool {
 
 /// Whether a definition needs a transaction: databases come and go outside of transactions.
 pub fn ddl_needs_transaction(ddl: &Ddl) -> bool {
-    !matches!(
-        ddl,
-        Ddl::CreateDatabase { .. }
-            | Ddl::AlterDatabase { .. }
-            | Ddl::Drop {
-                kind: DropKind::Database,
-                ..
-            }
-    )
+    match ddl {
+        Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } => false,
+        Ddl::Drop { kind, .. } => match kind {
+            DropKind::Database => false,
+            DropKind::Table
+            | DropKind::Procedure
+            | DropKind::View
+            | DropKind::Schema
+            | DropKind::Role
+            | DropKind::User
+            | DropKind::Login => true,
+        },
+        Ddl::CreateSchema { .. }
+        | Ddl::CreateTable { .. }
+        | Ddl::AlterTable { .. }
+        | Ddl::CreateIndex(_)
+        | Ddl::CreateProcedure(_)
+        | Ddl::CreateView(_)
+        | Ddl::DropIndex { .. }
+        | Ddl::Truncate(_)
+        | Ddl::CreateLogin { .. }
+        | Ddl::AlterLogin { .. }
+        | Ddl::CreateUser { .. }
+        | Ddl::AlterUser { .. }
+        | Ddl::CreateRole { .. }
+        | Ddl::AlterRole { .. }
+        | Ddl::AlterServerRole { .. }
+        | Ddl::Permission(_)
+        | Ddl::AlterAuthorization { .. } => true,
+    }
 }
 
 fn reads_a_source(body: &QueryBody) -> bool {

@@ -172,3 +172,44 @@ fn old_clients_get_text_types_for_max_types() {
     assert_eq!(out[0], 16);
     assert_eq!(&out[25..], [4, 0, 0, 0, b'a', 0, b'b', 0]);
 }
+
+/// A parameter that is longer than the type it comes with is none of that type, and would not be sent back.
+#[test]
+fn values_longer_than_their_type_are_refused() {
+    let longer: [&[u8]; 6] = [
+        &[0x26, 1, 8, 1, 0, 0, 0, 0, 0, 0, 1],
+        &[0x6D, 4, 8, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F],
+        &[0x6E, 4, 8, 1, 0, 0, 0, 0, 0, 0, 0],
+        &[0x6F, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[0x27, 1, 3, b'a', b'b', b'c'],
+        &[0x2D, 2, 3, 1, 2, 3],
+    ];
+    for bytes in longer {
+        let error = read_typed_value(&mut Reader::new(bytes)).unwrap_err();
+        assert_eq!(error.number, 8016, "{bytes:x?}");
+    }
+    // One that is shorter becomes wider.
+    let (ty, value) = read_typed_value(&mut Reader::new(&[0x26, 8, 1, 7])).unwrap();
+    assert_eq!((ty, value), (DataType::BigInt, Value::Int(7)));
+}
+
+/// Neither the moment of a DATETIMEOFFSET nor what is shown of it may leave the calendar.
+#[test]
+fn offsets_that_leave_the_calendar_are_refused() {
+    let first_day = |offset: i16| {
+        let mut bytes = vec![0x2B, 0, 8, 0, 0, 0, 0, 0, 0];
+        bytes.extend_from_slice(&offset.to_le_bytes());
+        read_typed_value(&mut Reader::new(&bytes)).map(|(_, value)| value)
+    };
+    assert!(first_day(840).is_ok());
+    assert_eq!(first_day(-1).unwrap_err().number, 8023);
+}
+
+/// The types that a client may send and the engine has not are in the register of refusals.
+#[test]
+fn types_of_other_values_are_refused_by_name() {
+    for token in [0x62, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5] {
+        let error = read_typed_value(&mut Reader::new(&[token])).unwrap_err();
+        assert_eq!(error.number, 40517, "{token:#x}: {error}");
+    }
+}

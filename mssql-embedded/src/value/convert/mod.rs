@@ -1,5 +1,6 @@
 //! Conversions between types: CAST, CONVERT, assignment and storage.
 
+mod hex;
 mod style;
 mod to_binary;
 mod to_date;
@@ -8,7 +9,7 @@ mod to_text;
 
 pub use style::refuse_style;
 
-use super::{DataType, Length, Value, errors, guid, text};
+use super::{DataType, Length, Steps, Value, errors, guid, text};
 use crate::error::{SqlError, SqlResult};
 
 /// Why a conversion happens, which decides what becomes of text that is too long.
@@ -43,6 +44,22 @@ pub fn cast(
     style: Option<i32>,
     mode: CastMode,
 ) -> SqlResult<Value> {
+    cast_asking(value, from, to, style, mode, &mut || Ok(()))
+}
+
+/// [`cast`] that asks now and then whether to go on.
+///
+/// # Errors
+///
+/// Those of [`cast`] and of `ask`.
+pub fn cast_asking(
+    value: &Value,
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+    mode: CastMode,
+    ask: &mut dyn FnMut() -> SqlResult<()>,
+) -> SqlResult<Value> {
     if value.is_null() || matches!(to, DataType::Null) || (from == to && style.is_none()) {
         return Ok(value.clone());
     }
@@ -60,9 +77,9 @@ pub fn cast(
         DataType::Char(..)
         | DataType::VarChar(..)
         | DataType::NChar(..)
-        | DataType::NVarChar(..) => to_text::text(value, from, to, style, mode),
+        | DataType::NVarChar(..) => to_text::text(value, from, to, style, mode, Steps::new(ask)),
         DataType::Binary(_) | DataType::VarBinary(_) => {
-            to_binary::binary(value, from, to, style, mode)
+            to_binary::binary(value, from, to, style, mode, Steps::new(ask))
         }
         DataType::UniqueIdentifier => to_guid(value, from, to),
         DataType::Date
@@ -71,6 +88,45 @@ pub fn cast(
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_) => to_date::date(value, from, to, style),
+    }
+}
+
+/// How many bytes a conversion fills at most, besides what the value itself takes.
+pub fn room_for(value: &Value, to: &DataType, style: Option<i32>) -> usize {
+    let digits = matches!(style, Some(1 | 2));
+    match value {
+        Value::Bytes(bytes) if to.is_string() => {
+            let units = if digits {
+                2 + bytes.len() * 2
+            } else {
+                bytes.len()
+            };
+            limited(units, to) * 2
+        }
+        // The bytes, and they again where they stay.
+        Value::Str(s) if to.is_binary() => {
+            limited(if digits { s.len() / 2 } else { s.len() * 2 }, to) * 2
+        }
+        Value::Str(s) => s.len() * 2,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => 0,
+    }
+}
+
+/// So many units or bytes, or one more than the type takes, which tells that something is cut off.
+fn limited(units: usize, to: &DataType) -> usize {
+    match to.length() {
+        Some(Length::Limited(n)) => units.min(usize::from(n) + 1),
+        Some(Length::Max) | None => units,
     }
 }
 

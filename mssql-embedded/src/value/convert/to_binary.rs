@@ -1,8 +1,8 @@
 //! Conversions into BINARY and VARBINARY.
 
 use super::super::datetime::{DAYS_1900, ticks_to_datetime};
-use super::super::{DataType, Length, Value, errors, guid, text};
-use super::{CastMode, would_truncate};
+use super::super::{DataType, Length, Steps, Value, errors, guid, text};
+use super::{CastMode, hex, would_truncate};
 use crate::error::{SqlError, SqlResult};
 
 pub(super) fn binary(
@@ -11,10 +11,11 @@ pub(super) fn binary(
     to: &DataType,
     style: Option<i32>,
     mode: CastMode,
+    steps: Steps<'_>,
 ) -> SqlResult<Value> {
     let (bytes, right_aligned) = match value {
         Value::Bytes(b) => (b.to_vec(), false),
-        Value::Str(s) => (text_bytes(s, from, to, style)?, false),
+        Value::Str(s) => (text_bytes(s, from, to, style, steps)?, false),
         Value::Guid(g) => (guid::swap_groups(g).to_vec(), false),
         Value::Bit(b) => (vec![u8::from(*b)], true),
         Value::Int(n) => {
@@ -37,10 +38,7 @@ pub(super) fn binary(
         Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
         Value::Null => return Err(SqlError::internal("a NULL to be converted")),
         Value::Time(_) | Value::DateTime { .. } | Value::DateTimeOffset { .. } => {
-            let from = from.name();
-            return Err(SqlError::unsupported(format!(
-                "conversion from {from} to binary"
-            )));
+            return Err(errors::missing_conversion(from, to));
         }
     };
     fit(bytes, right_aligned, to, mode)
@@ -72,44 +70,31 @@ fn fit(mut bytes: Vec<u8>, right_aligned: bool, to: &DataType, mode: CastMode) -
     Ok(Value::Bytes(bytes.into()))
 }
 
-fn text_bytes(s: &[u16], from: &DataType, to: &DataType, style: Option<i32>) -> SqlResult<Vec<u8>> {
-    match style {
-        Some(1 | 2) => {
-            let shown = text::to_string(s);
-            let digits = if style == Some(1) {
-                shown
-                    .strip_prefix("0x")
-                    .or_else(|| shown.strip_prefix("0X"))
-            } else {
-                Some(shown.as_str())
-            };
-            digits
-                .and_then(hex)
-                .ok_or_else(|| errors::error_converting(from, to))
-        }
-        _ if from.is_unicode() => Ok(text::nvarchar_bytes(s)),
+fn text_bytes(
+    s: &[u16],
+    from: &DataType,
+    to: &DataType,
+    style: Option<i32>,
+    steps: Steps<'_>,
+) -> SqlResult<Vec<u8>> {
+    const UPPER: [u16; 2] = [b'0' as u16, b'X' as u16];
+    const LOWER: [u16; 2] = [b'0' as u16, b'x' as u16];
+    let digits = match style {
+        Some(1) => s.strip_prefix(&LOWER).or_else(|| s.strip_prefix(&UPPER)),
+        Some(2) => Some(s),
+        _ if from.is_unicode() => return Ok(text::nvarchar_bytes(s)),
         _ => {
             let collation = from
                 .collation()
                 .unwrap_or(super::super::Collation::SqlLatin1CiAs);
-            Ok(text::varchar_bytes(s, collation))
+            return Ok(text::varchar_bytes(s, collation));
         }
-    }
-}
-
-fn hex(digits: &str) -> Option<Vec<u8>> {
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| {
-            let high = char::from(pair[0]).to_digit(16)?;
-            let low = char::from(pair[1]).to_digit(16)?;
-            Some((high * 16 + low) as u8)
-        })
-        .collect()
+    };
+    let bytes = match digits {
+        Some(digits) => hex::bytes(digits, steps)?,
+        None => None,
+    };
+    bytes.ok_or_else(|| errors::error_converting(from, to))
 }
 
 fn decimal_bytes(units: i128, scale: u8, from: &DataType) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Conversions into the date and time types.
 
 use super::super::date_parse::{ParseDateError, parse_ordered};
-use super::super::datetime::{DAYS_1900, Moment, TICKS_PER_DAY, datetime_ticks};
+use super::super::datetime::{Moment, TICKS_PER_DAY, datetime_ticks};
 use super::super::{DataType, Value, decimal, errors, text};
 use crate::error::{SqlError, SqlResult};
 
@@ -11,7 +11,7 @@ pub(super) fn date(
     to: &DataType,
     style: Option<i32>,
 ) -> SqlResult<Value> {
-    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let old = to.is_old_date();
     let moment = match value {
         Value::Str(s) => return from_text(&text::to_string(s), from, to, style),
         Value::Date(_) if matches!(to, DataType::Time(_)) => {
@@ -28,12 +28,7 @@ pub(super) fn date(
         Value::Decimal { units, scale } if old => from_days(decimal::to_f64(*units, *scale)),
         Value::Float(f) if old => from_days(*f),
         Value::Bytes(bytes) if matches!(to, DataType::DateTime) => from_bytes(bytes),
-        Value::Bytes(_) => {
-            return Err(SqlError::unsupported(format!(
-                "conversion from binary to {}",
-                to.name()
-            )));
-        }
+        Value::Bytes(_) => return Err(errors::missing_conversion(from, to)),
         Value::Null
         | Value::Bit(_)
         | Value::Int(_)
@@ -53,8 +48,7 @@ fn from_days(days: f64) -> Option<Moment> {
     }
     let whole = days.floor();
     let ticks = ((days - whole) * TICKS_PER_DAY as f64).round() as i64;
-    let total = (whole as i64 + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks;
-    Moment::from_total_ticks(total, 0)
+    Moment::since_1900(whole as i64, ticks)
 }
 
 /// DATETIME's storage: days since 1900 and 1/300 seconds, big-endian, right-aligned.
@@ -69,10 +63,7 @@ fn from_bytes(bytes: &[u8]) -> Option<Moment> {
     if ticks >= TICKS_PER_DAY {
         return None;
     }
-    Moment::from_total_ticks(
-        (i64::from(days) + i64::from(DAYS_1900)) * TICKS_PER_DAY + ticks,
-        0,
-    )
+    Moment::since_1900(i64::from(days), ticks)
 }
 
 fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> SqlResult<Value> {
@@ -106,7 +97,7 @@ fn from_text(s: &str, from: &DataType, to: &DataType, style: Option<i32>) -> Sql
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_) => errors::not_a_date(),
     };
-    let old = matches!(to, DataType::DateTime | DataType::SmallDateTime);
+    let old = to.is_old_date();
     let parsed = parse_ordered(s, day_first).map_err(|error| match error {
         ParseDateError::OutOfRange if old => errors::date_out_of_range(from, to),
         ParseDateError::Syntax | ParseDateError::OutOfRange => syntax(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::number_text::format_float;
-use super::super::{DataType, Length, Value, date_format, decimal, errors, guid, text};
-use super::{CastMode, would_truncate};
+use super::super::{DataType, Length, Steps, Value, date_format, decimal, errors, guid, text};
+use super::{CastMode, hex, limited, would_truncate};
 use crate::error::{SqlError, SqlResult};
 
 pub(super) fn text(
@@ -13,11 +13,13 @@ pub(super) fn text(
     to: &DataType,
     style: Option<i32>,
     mode: CastMode,
+    steps: Steps<'_>,
 ) -> SqlResult<Value> {
     let shown = match value {
         Value::Str(s) => return Ok(Value::Str(fit(s, to, mode)?)),
         Value::Bytes(bytes) => {
-            return Ok(Value::Str(fit(&bytes_text(bytes, to, style), to, mode)?));
+            let shown = bytes_text(bytes, to, style, steps)?;
+            return Ok(Value::Str(fit(&shown, to, mode)?));
         }
         Value::Bit(b) => (if *b { "1" } else { "0" }).to_owned(),
         Value::Int(n) => n.to_string(),
@@ -98,19 +100,23 @@ fn fit(s: &Arc<[u16]>, to: &DataType, mode: CastMode) -> SqlResult<Arc<[u16]>> {
     if cut { Ok(kept.into()) } else { Ok(s) }
 }
 
-fn bytes_text(bytes: &[u8], to: &DataType, style: Option<i32>) -> Arc<[u16]> {
+fn bytes_text(
+    bytes: &[u8],
+    to: &DataType,
+    style: Option<i32>,
+    steps: Steps<'_>,
+) -> SqlResult<Arc<[u16]>> {
+    // What is cut off need not be written.
+    let shown = &bytes[..limited(bytes.len(), to)];
     match style {
-        Some(1 | 2) => {
-            let prefix = if style == Some(1) { "0x" } else { "" };
-            let digits: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
-            text::from_str(&format!("{prefix}{digits}"))
-        }
-        _ if to.is_unicode() => text::from_nvarchar_bytes(bytes),
+        Some(1) => hex::digits("0x", shown, steps),
+        Some(2) => hex::digits("", shown, steps),
+        _ if to.is_unicode() => Ok(text::from_nvarchar_bytes(bytes)),
         _ => {
             let collation = to
                 .collation()
                 .unwrap_or(super::super::Collation::SqlLatin1CiAs);
-            text::from_varchar_bytes(bytes, collation)
+            Ok(text::from_varchar_bytes(bytes, collation))
         }
     }
 }

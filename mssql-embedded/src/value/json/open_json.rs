@@ -12,6 +12,9 @@ use crate::value::{CastMode, DataType, Length, Steps, Value, cast, text as utf16
 /// The state of 13609 when OPENJSON raises it.
 const STATE: u8 = 4;
 
+/// "key: An nvarchar(4000) value that contains the name of the specified property" (OPENJSON).
+const KEY_UNITS: usize = 4000;
+
 /// Hands the rows of OPENJSON without WITH to `row`: key, value and the number of the value's kind.
 ///
 /// # Errors
@@ -26,7 +29,13 @@ pub fn open_json(
 ) -> SqlResult<()> {
     for_each(text, path, steps, |item| {
         let key = match item.key {
-            Key::Member(key) => Value::Str(Found::new(text, key).scalar_text()),
+            Key::Member(key) => {
+                let key = Found::new(text, key).scalar_text();
+                Value::Str(match key.get(..KEY_UNITS) {
+                    Some(start) if key.len() > KEY_UNITS => start.into(),
+                    _ => key,
+                })
+            }
             Key::Element(index) => Value::text(&index.to_string()),
         };
         let found = Found::new(text, item.value);
