@@ -1,6 +1,7 @@
 //! The instances whose turn is running in this process.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,8 +30,10 @@ pub(crate) struct Held(Mutex<Instances>);
 #[derive(Default)]
 struct Instances {
     turns: HashMap<String, Turn>,
-    /// When the last message came for instances that were in no turn, as far as was known.
-    unheld: HashMap<String, Instant>,
+    /// When the last message came for instances that were in no turn, as far as was known, by the hash of their ids: two of one
+    /// hash cost a fetch in vain.
+    unheld: HashMap<u64, Instant>,
+    hasher: RandomState,
 }
 
 impl Held {
@@ -50,7 +53,8 @@ impl Held {
         let now = Instant::now();
         // Turns that were neither acknowledged nor abandoned end with their lease.
         held.turns.retain(|_, turn| turn.lease_ends > now);
-        let told_at = held.unheld.remove(instance);
+        let hash = held.hasher.hash_one(instance);
+        let told_at = held.unheld.remove(&hash);
         let turn = Turn {
             instance: instance.to_owned(),
             lease_ends,
@@ -82,12 +86,13 @@ impl Held {
             turn.has_news = true;
             return true;
         }
+        let hash = held.hasher.hash_one(instance);
         let unheld = &mut held.unheld;
         if unheld.len() >= MOST {
             unheld.retain(|_, at| now.saturating_duration_since(*at) < ON_ITS_WAY);
         }
         if unheld.len() < MOST {
-            unheld.insert(instance.to_owned(), now);
+            unheld.insert(hash, now);
         }
         false
     }
