@@ -73,7 +73,7 @@ impl Setup {
         tokio::spawn(async move {
             loop {
                 clock.advance(Duration::from_secs(3_600));
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
         })
     }
