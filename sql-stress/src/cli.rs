@@ -212,12 +212,6 @@ impl Cli {
     }
 }
 
-/// Whether an argument may be a connection string, which somebody has put in the wrong place.
-#[must_use]
-pub fn may_hold_password(argument: &str) -> bool {
-    argument.contains('=') || argument.contains("://")
-}
-
 fn after_help() -> String {
     let mut text = String::from("Scenarios:\n");
     for scenario in scenarios::all() {

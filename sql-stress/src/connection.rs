@@ -157,6 +157,12 @@ fn pairs(text: &str) -> Vec<String> {
     pairs
 }
 
+/// Whether an argument may be a connection string, which somebody has put in the wrong place.
+#[must_use]
+pub fn may_hold_password(argument: &str) -> bool {
+    argument.contains('=') || argument.contains("://")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
-use sql_stress::cli::{Cli, may_hold_password};
+use sql_stress::cli::Cli;
+use sql_stress::connection::may_hold_password;
 use sql_stress::execute::execute;
 use sql_stress::run::silence_logs;
 use sql_stress::serve::serve;

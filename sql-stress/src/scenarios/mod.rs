@@ -23,7 +23,7 @@ mod wake_up;
 
 use anyhow::Result;
 
-use crate::cli::may_hold_password;
+use crate::connection::may_hold_password;
 use crate::scenario::Scenario;
 
 /// Those that `all` leaves out: what runs for long, what needs the embedded server, and the drills.
