@@ -88,6 +88,7 @@ BEGIN
                ON  e.instance_id = i.instance_id
               AND  e.execution_id = i.current_execution_id
         WHERE  i.current_execution_id > 1
+          AND  i.created_at_ms >= @page_ms
           AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
           AND  EXISTS (SELECT 1
                        FROM   [$(schema)].executions AS o

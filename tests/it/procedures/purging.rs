@@ -146,6 +146,15 @@ async fn pruning_goes_on_behind_instances_that_have_nothing_to_prune() {
     setup.write("INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, pinned_version, event_count, started_at_ms, completed_at_ms)
                  VALUES (N'eternal4000', 2, N'Running', NULL, NULL, 0, 0, NULL);
                  UPDATE [$(schema)].instances SET current_execution_id = 2 WHERE instance_id = N'eternal4000';");
+    // Of a list as well, what is older than the place where a call goes on is not its business.
+    let listed = "@instance_ids = N'[\"eternal4000\"]', @keep_last = 1";
+    let (row, _) = setup
+        .call(
+            "prune_executions_bulk",
+            &format!("{listed}, @from_ms = 5001"),
+        )
+        .await;
+    assert_eq!(row.get::<i64, _>("instances_processed"), Some(0));
     let (mut from_ms, mut calls) = (0, 0);
     loop {
         let arguments = format!("@keep_last = 1, @budget_ms = 0, @from_ms = {from_ms}");

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use duroxide::providers::{Provider, SessionFetchConfig, TagFilter, WorkItem};
 
+use mssql_embedded::Trigger;
+
 use super::Session;
-use crate::support::database::TestSchema;
+use crate::support::database::{TestSchema, own_server};
 use crate::support::items::LEASE;
 use crate::support::wait::until;
 
@@ -255,4 +257,45 @@ async fn owner_that_ends_in_a_space_is_refused() {
     let error = fetched.await.expect_err("the owner is refused");
     assert!(!error.is_retryable(), "{error}");
     assert!(error.message.contains("ends in a space"), "{error}");
+}
+
+/// A renewal moves the lanes of its sessions one by one: who kept one session while it waits for another could wait for a call
+/// that does the same. So a session that somebody keeps locked holds up its own lane only.
+#[tokio::test]
+async fn lanes_of_renewed_sessions_move_one_by_one() {
+    let server = own_server();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    let filter = TagFilter::default();
+    for n in 1..=4 {
+        let session = format!("s{}", n % 2);
+        let item = item(n, Some(&session), None);
+        provider.enqueue_for_worker(item).await.unwrap();
+    }
+    for _ in 0..2 {
+        assert!(take(&provider, "w", &filter).await.is_some());
+    }
+    let mut other = Session::open(&schema).await;
+    let owned = "SELECT COUNT(*) AS n FROM [$(schema)].sessions WHERE owner_id = N'w';";
+    assert_eq!(other.number(owned).await, 2);
+    let back = "UPDATE [$(schema)].session_lanes SET not_before_ms = 1;";
+    other.run(back).await.unwrap();
+    let controls = server.controls();
+    let pause = controls.pause(Trigger::committed().of("renew_session_lock"));
+    let renewal = tokio::spawn(async move {
+        let renewed = provider.renew_session_lock(&["w"], LEASE, LEASE).await;
+        renewed.unwrap()
+    });
+    pause.paused().await;
+    other
+        .run("BEGIN TRANSACTION; UPDATE [$(schema)].sessions SET last_activity_ms = last_activity_ms WHERE session_key = N'[s1]';")
+        .await
+        .unwrap();
+    pause.release();
+    assert_eq!(renewal.await.unwrap(), 2);
+    other.run("ROLLBACK;").await.unwrap();
+    let moved = "SELECT COUNT(*) AS n FROM [$(schema)].session_lanes WHERE not_before_ms > 1 AND session_key = N'[s0]';";
+    assert_eq!(other.number(moved).await, 1, "nobody had this one");
+    let stayed = moved.replace("s0", "s1");
+    assert_eq!(other.number(&stayed).await, 0, "somebody had this one");
 }
