@@ -225,8 +225,8 @@ impl MssqlProviderBuilder {
 
     /// Whether an idle process waits in the database for the work of other processes, on one connection
     /// beside the pool, instead of asking at intervals. Default: true; only with [`Polling::Long`]. Switch
-    /// it off where every worker thread of the server counts, or where a serverless database should
-    /// pause.
+    /// it off where every worker thread of the server counts. A serverless database pauses only when
+    /// no runtime is connected.
     pub fn wait_for_work(mut self, waits: bool) -> Self {
         self.wait_for_work = Some(waits);
         self

@@ -277,7 +277,7 @@ async fn read_after_what_the_fetch_relied_on_is_forgotten_asks_once() {
     worker.await.unwrap();
 }
 
-/// A worker's task that deletes an instance, or prunes it, after it has fetched an activity of it reads what is left.
+/// A worker's task that deletes an instance after it has fetched an activity of it reads that nothing is left.
 #[tokio::test]
 async fn read_after_a_deletion_by_the_same_task_asks_the_database() {
     let setup = Arc::new(Setup::new().await);
