@@ -8,7 +8,7 @@ use tokio::time::Instant;
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// No lease lasts longer than this, nor does anybody who remembers one.
-const FARTHEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+pub(crate) const FARTHEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// The moment after `duration`, or a day from now if that is sooner.
 pub(crate) fn after(duration: Duration) -> Instant {

@@ -12,14 +12,18 @@ use tokio::time::Instant;
 use super::leases::Leases;
 use crate::error::CallError;
 use crate::server_errors::says_lease_lost;
+use crate::time::FARTHEST;
 
 /// Shorter leases are not kept: a renewal takes about as long.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// What is left of a lease at least when it is handed out, if half of what the caller wants is more.
+/// While an item is read, so much of its lease is enough, if half of what the caller wants is more.
 const ENOUGH: Duration = Duration::from_secs(60);
+/// What may be gone of a lease at most when its item is handed out, if a quarter of what the caller wants is more. The caller counts from then
+/// on, and mostly renews some seconds before the end; of a long lease it renews no sooner.
+const LATE: Duration = Duration::from_secs(1);
 
-/// Reads an item whose lease was to last for as long as its caller wants, and renews the lease whenever less than half of that is left: while it reads, and
-/// before it hands the item out. That is no call at all unless something took long.
+/// Reads an item whose lease was to last for as long as its caller wants, and renews the lease whenever less than half of that is left while it
+/// reads, and when the caller would get too little of it. That is no call at all unless something took long.
 pub(super) async fn kept<T, Renewal>(
     leases: &Leases,
     token: &str,
@@ -34,8 +38,10 @@ where
         return read.await;
     }
     let begun = Instant::now();
+    let wanted = wanted.min(FARTHEST);
     let half = (wanted / 2).min(ENOUGH);
-    let spare = || leases.left(token).unwrap_or_default().saturating_sub(half);
+    let whole = wanted - (wanted / 4).min(LATE);
+    let left = || leases.left(token).unwrap_or_default();
     // Boxed, because it is large and hardly ever made.
     let renew = || async {
         Box::pin(renew())
@@ -50,7 +56,7 @@ where
     };
     let failed = async {
         loop {
-            tokio::time::sleep(spare()).await;
+            tokio::time::sleep(left().saturating_sub(half)).await;
             if let Err(error) = renew().await {
                 return error;
             }
@@ -61,7 +67,7 @@ where
         item = read => item?,
         error = failed => return Err(error),
     };
-    if spare().is_zero() {
+    if left() < whole {
         renew().await?;
     }
     Ok(item)
@@ -98,12 +104,20 @@ mod tests {
     async fn lease_is_renewed_when_half_of_it_is_gone() {
         assert_eq!(renewals(4 * SECOND, Duration::ZERO).await, 0);
         assert_eq!(renewals(4 * SECOND, SECOND).await, 0);
-        assert_eq!(renewals(4 * SECOND, 3 * SECOND).await, 1);
-        assert_eq!(renewals(4 * SECOND, 9 * SECOND).await, 4);
+        assert_eq!(renewals(4 * SECOND, 9 * SECOND).await, 4, "and at the end");
         assert_eq!(renewals(SECOND / 2, 9 * SECOND).await, 0, "too short");
-        for long in [3600 * SECOND, Duration::MAX] {
-            assert_eq!(renewals(long, 60 * SECOND).await, 0);
+    }
+
+    /// The caller renews by its own clock, which begins when it has the item: of 300 seconds maybe after 295.
+    #[tokio::test(start_paused = true)]
+    async fn lease_is_whole_when_its_item_is_handed_out() {
+        for wanted in [4 * SECOND, 30 * SECOND, 300 * SECOND, 3600 * SECOND] {
+            assert_eq!(renewals(wanted, SECOND).await, 0, "{wanted:?}");
+            assert_eq!(renewals(wanted, SECOND * 3 / 2).await, 1, "{wanted:?}");
         }
+        assert_eq!(renewals(2 * SECOND, SECOND / 2).await, 0);
+        assert_eq!(renewals(2 * SECOND, SECOND * 3 / 4).await, 1);
+        assert_eq!(renewals(Duration::MAX, SECOND).await, 0, "of any size");
     }
 
     /// Whoever lost the lease must not hand the item out, and is asked to fetch again.
