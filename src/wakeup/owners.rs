@@ -49,6 +49,10 @@ impl Owners {
         let mut owners = self.lock();
         match owners.get_mut(owner) {
             Some(known) => {
+                // Of a session that ended without being renewed there is nothing left to renew.
+                if known.ends_at <= Instant::now() {
+                    known.ends_at = lease.ends_at;
+                }
                 known.ends_at = known.ends_at.min(lease.ends_at);
                 known.until = known.until.max(lease.until);
                 false
@@ -92,6 +96,19 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    /// An idle session is not renewed. Its end says nothing of one that its owner has won since.
+    #[tokio::test(start_paused = true)]
+    async fn session_that_has_ended_shortens_no_other() {
+        let owners = Owners::default();
+        owners.owns("a", Lease::new(Instant::now(), 20 * SECOND));
+        tokio::time::advance(15 * SECOND).await;
+        owners.owns("a", Lease::new(Instant::now(), 20 * SECOND));
+        assert_eq!(owners.left(&["a"]), Some(5 * SECOND));
+        tokio::time::advance(10 * SECOND).await;
+        owners.owns("a", Lease::new(Instant::now(), 20 * SECOND));
+        assert_eq!(owners.left(&["a"]), Some(20 * SECOND));
+    }
 
     /// The runtime renews the sessions of all its workers in one call, which must be done before the first of them ends.
     #[tokio::test(start_paused = true)]
