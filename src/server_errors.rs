@@ -23,8 +23,13 @@ const PASSING: &[u32] = &[
 /// Numbers that do not pass whatever severity they come with: Azure has severities of its own. The rows marked "permanent" in
 /// `docs/errors.md`.
 const PERMANENT: &[u32] = &[
-    102, 207, 208, 229, 515, 547, 2601, 2627, 2628, 2812, 8115, 8152, 18456, 40615,
+    102, 201, 207, 208, 229, 515, 547, 2601, 2627, 2628, 2812, 8115, 8144, 8145, 8146, 8152, 18456,
+    40615,
 ];
+
+/// Permanent numbers that speak of the schema and the rights in it, and not of what the call brought: an object is missing, is
+/// another than this release knows, or is forbidden.
+const OF_THE_SCHEMA: &[u32] = &[201, 207, 208, 229, 2812, 8144, 8145, 8146];
 
 /// Numbers that a connection gets whose server is no longer the one to talk to: the database has
 /// become read-only there, or is changing its role. The rows marked "moved" in `docs/errors.md`.
@@ -102,6 +107,11 @@ pub(crate) fn says_moved(number: u32) -> bool {
     MOVED.contains(&number)
 }
 
+/// True for errors that whoever put the schema right again would end for every call.
+pub(crate) fn says_schema_is_broken(number: u32) -> bool {
+    OF_THE_SCHEMA.contains(&number)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -164,6 +174,17 @@ mod tests {
         numbers.dedup();
         assert_eq!(numbers.len(), PASSING.len() + PERMANENT.len());
         assert!(MOVED.iter().all(|number| PASSING.contains(number)));
+        let of_the_schema = OF_THE_SCHEMA.iter();
+        assert!(
+            of_the_schema
+                .clone()
+                .all(|number| PERMANENT.contains(number))
+        );
+        // The document names them in a sentence.
+        let named: Vec<_> = of_the_schema.map(u32::to_string).collect();
+        let (last, others) = named.split_last().unwrap();
+        let sentence = format!("({} and {last})", others.join(", "));
+        assert!(DOCUMENT.contains(&sentence), "{sentence}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::error::CallError;
 use crate::observe::{Tally, events};
 use crate::procedure::{Call, Database, ReadOn, Record, ResultSets};
 use crate::retry::Retry;
-use crate::server_errors::says_lease_lost;
+use crate::server_errors::{says_lease_lost, says_schema_is_broken};
 use crate::time::after;
 use crate::wakeup::Wakeups;
 
@@ -251,9 +251,11 @@ impl Claims {
             self.note_loss(&call, token, &error);
             let left = self.leases.may_be_left(token);
             if !goes_on(&error, left, begun.elapsed()) {
-                let is_in_doubt = error.doubtful_number().is_some() && !left.is_zero();
-                if call.procedure() == ACK_TURN && is_in_doubt {
-                    self.let_go(token).await;
+                if let Some(number) = error.doubtful_number()
+                    && call.procedure() == ACK_TURN
+                    && !left.is_zero()
+                {
+                    self.let_go(token, says_schema_is_broken(number)).await;
                 }
                 return Err(error);
             }
@@ -263,13 +265,13 @@ impl Claims {
 
     /// Lets a turn go that cannot be stored. Its caller would try to store that the orchestration has failed, in a smaller ack, which
     /// may be possible when the turn itself is not, and the workflow would be over for an error that an operator can correct. Without the lease it
-    /// cannot; the turn is tried again, and the attempt counts, so that there is an end to it.
-    async fn let_go(&self, token: &str) {
+    /// cannot. The turn is tried again, and the attempt counts, so that there is an end to it, unless the error says nothing of the turn.
+    pub(super) async fn let_go(&self, token: &str, ignore_attempt: bool) {
         let instance_id = self.leases.instance_id(token);
         let instance_id = instance_id.as_deref();
         let call = Call::settle("abandon_orchestration_item", self.settlement(token))
             .text("@lock_token", token)
-            .flag("@ignore_attempt", false)
+            .flag("@ignore_attempt", ignore_attempt)
             .millis("@delay_ms", UNSTORED);
         if let Err(error) = self.database.execute(&call).await {
             tracing::warn!(instance_id, %error, "a turn that cannot be stored keeps its lease");

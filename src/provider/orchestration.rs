@@ -7,7 +7,7 @@ use duroxide::providers::{
     DispatcherCapabilityFilter, ExecutionMetadata, KvEntry, OrchestrationItem,
     ScheduledActivityIdentifier, WorkItem,
 };
-use duroxide::{Event, EventKind};
+use duroxide::{ErrorDetails, Event, EventKind};
 
 use super::claims::{ACK_TURN, Claimed, Polled};
 use super::keeping::kept;
@@ -221,11 +221,36 @@ fn name_and_version(
         .unwrap_or_else(|| (UNKNOWN.to_owned(), UNKNOWN.to_owned())))
 }
 
+/// Whether a turn says nothing but that one could not be stored just now. When its acks have failed for as long as the lease lasts by this process's
+/// clock, the runtime ends the orchestration in an ack of this kind. The server may grant the lease by then: its clock may have been set back while it was away.
+fn gives_up_storing(turn: &Turn<'_>) -> bool {
+    let [event] = turn.history_delta else {
+        return false;
+    };
+    match &event.kind {
+        EventKind::OrchestrationFailed {
+            details:
+                ErrorDetails::Infrastructure {
+                    operation,
+                    retryable: true,
+                    ..
+                },
+        } => operation == ACK_TURN,
+        _ => false,
+    }
+}
+
 pub(super) async fn ack(
     provider: &MssqlProvider,
     lock_token: &str,
     turn: &Turn<'_>,
 ) -> Result<(), CallError> {
+    if gives_up_storing(turn) {
+        provider.claims.let_go(lock_token, true).await;
+        return Err(CallError::Data(
+            "a database that could not be reached ends no orchestration; the turn goes back to its queue".to_owned(),
+        ));
+    }
     let metadata = turn.metadata;
     let kv = codec::kv_changes(turn.history_delta)?;
     let custom_status = codec::custom_status(turn.history_delta);

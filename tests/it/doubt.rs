@@ -182,59 +182,6 @@ async fn ack_outlasts_the_lease_that_an_unheard_renewal_may_have_extended() {
     acked.expect("the turn is stored");
 }
 
-/// An error that nobody expected keeps a turn from being stored, and renewals go on. The ack gives up after two minutes, and the
-/// runtime would then write down that the orchestration has failed, in an ack that may succeed. It has no lease for that: the
-/// turn is tried again, and the attempt counts.
-#[tokio::test]
-async fn turn_that_cannot_be_stored_is_let_go() {
-    const ACK: &str = "ack_orchestration_item";
-    let setup = setup().await;
-    let provider = &setup.provider;
-    create(provider, "order").await;
-    setup.start().await;
-    let lease = Duration::from_secs(30);
-    let fetched = provider.fetch_orchestration_item(lease, Duration::ZERO, None);
-    let (_, token, _) = fetched.await.unwrap().expect("the message");
-    for _ in 0..5000 {
-        setup.proxy.spoil(ACK, Fault::Error(50_000, 16));
-    }
-    let ack =
-        || provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
-    let renewals = async {
-        loop {
-            // In the end there is nothing to renew any more.
-            let _ = provider.renew_orchestration_item_lock(&token, lease).await;
-            // The minutes of this process pass in seconds; the server's clock goes on as ever.
-            tokio::time::pause();
-            tokio::time::advance(Duration::from_millis(100)).await;
-            tokio::time::resume();
-        }
-    };
-    let error = tokio::select! {
-        biased;
-        acked = ack() => acked.unwrap_err(),
-        () = renewals => unreachable!("there is no end to it"),
-    };
-    assert!(error.message.contains("50000"), "{error}");
-    assert_eq!(setup.proxy.calls("abandon_orchestration_item"), 1);
-    setup.proxy.forgive(ACK);
-    // The jumps of the clock may have cost connections, which are opened again.
-    wait::until("the lease is gone", || async {
-        let failed = ack().await.expect_err("nobody may store the turn");
-        !failed.is_retryable()
-    })
-    .await;
-    let attempts = std::sync::atomic::AtomicU32::new(0);
-    wait::until("the turn came back", || async {
-        let fetched = fetch(provider).await;
-        let count = fetched.map_or(0, |(_, _, attempts)| attempts);
-        attempts.store(count, std::sync::atomic::Ordering::SeqCst);
-        count > 0
-    })
-    .await;
-    assert_eq!(attempts.into_inner(), 2);
-}
-
 /// An answer that comes after the caller was told to try again: what it claimed is given back, long
 /// before its lease ends, and the attempt does not count.
 #[tokio::test]

@@ -38,5 +38,6 @@ mod statements;
 mod support;
 mod tokens;
 mod transactions;
+mod unstored;
 mod views;
 mod waiting;
