@@ -154,8 +154,16 @@ impl Operator {
         named("purge_orphan_messages", result.await)
     }
 
-    /// Sends a batch of text and reads all of its answer.
+    /// Asks a question, which may be the one that gives way when it meets turns in a deadlock.
     async fn ask(&self, text: &str) -> Result<Vec<Vec<tiberius::Row>>, CallError> {
+        let again = |error: &CallError, _| tracing::debug!(%error, "asking again");
+        Retry::when_undone()
+            .run(|_| self.ask_once(text), again)
+            .await
+    }
+
+    /// Sends a batch of text and reads all of its answer.
+    async fn ask_once(&self, text: &str) -> Result<Vec<Vec<tiberius::Row>>, CallError> {
         let database = &self.provider.database;
         let limit = database.options.command_timeout;
         let mut borrowed = database.pool.get(Lane::Client, Duration::MAX).await?;

@@ -1,4 +1,7 @@
-//! What the operators' procedures do.
+//! What the operators' procedures do, and how the tools' questions are asked.
+
+use duroxide_sql::{Question, View};
+use mssql_embedded::{SqlError, Trigger};
 
 use super::*;
 
@@ -89,4 +92,25 @@ async fn finished_instances_are_purged_by_days() {
     assert_eq!(lines(&schema, left).await, ["running", "young"]);
     let wrong = "EXEC [$(schema)].purge_instances @older_than_days = -1;";
     assert_eq!(schema.error(wrong).await, 51021);
+}
+
+/// A view reads what turns write. Whoever looks at it must not see the errors of meetings that pass by themselves; others are told at once.
+#[tokio::test]
+async fn questions_that_gave_way_are_asked_again() {
+    let (server, schema, provider) = on_own_server().await;
+    create(&provider, "order").await;
+    let builder = MssqlProvider::builder(server.connection_string()).schema(schema.name().as_str());
+    let operator = builder.operator().await.expect("connects");
+    let question = Question::of(View::Instances);
+    let asked = || Trigger::statement().containing("v_instances");
+    let victim = SqlError::with(1205, 13, 45, "Transaction was deadlocked. Rerun it.");
+    let rule = server.controls().fail(asked().times(2), victim);
+    assert_eq!(operator.rows(&question).await.unwrap().len(), 1);
+    assert_eq!(rule.fired(), 2);
+    let denied = SqlError::with(229, 14, 5, "The SELECT permission was denied.");
+    let rule = server.controls().fail(asked().times(2), denied);
+    let error = operator.rows(&question).await.unwrap_err();
+    assert!(error.message.contains("229"), "{error}");
+    assert_eq!(rule.fired(), 1);
+    rule.disarm();
 }
