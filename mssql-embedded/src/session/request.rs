@@ -293,7 +293,7 @@ impl Interp<'_> {
                 ))),
             },
         };
-        let args = super::interp::call::rpc_arguments(request.params);
+        let args = super::interp::arguments::rpc_arguments(request.params);
         let outcome = match name {
             Ok(name) => match self.enter_procedure(&name) {
                 Ok(()) => self.call(&name, args, &mut frame),

@@ -1,6 +1,8 @@
 -- ALTER TABLE, CREATE and DROP INDEX, DROP and TRUNCATE TABLE need the schema-modification lock of their table,
 -- and a foreign key that of the table it refers to. Who has waited for it finds the table as it is then, and not
--- as it was when the wait began.
+-- as it was when the wait began. So does who wants to use what is being defined: "the Database Engine uses schema
+-- stability (Sch-S) locks when compiling and executing queries", and no Sch-S lock is granted beside a Sch-M lock
+-- (learn.microsoft.com/sql/relational-databases/sql-server-transaction-locking-and-row-versioning-guide).
 
 -- case: a_column_that_was_rolled_back_meanwhile
 CREATE TABLE [$(s)].t (id INT NOT NULL);
@@ -342,3 +344,62 @@ ALTER PROCEDURE [$(s)].p AS SELECT 3;
 GO
 DROP PROCEDURE [$(s)].p;
 COMMIT;
+
+-- case: a_called_procedure_that_was_altered_and_rolled_back
+CREATE PROCEDURE [$(s)].p AS SELECT 1 AS n;
+GO
+BEGIN TRANSACTION;
+EXEC (N'ALTER PROCEDURE [$(s)].p AS SELECT 2 AS n');
+GO
+-- on b
+-- blocks
+EXEC [$(s)].p;
+-- expect row: 1
+GO
+ROLLBACK;
+GO
+-- on b
+EXEC [$(s)].p;
+-- expect row: 1
+
+-- case: a_called_procedure_that_was_altered_and_committed
+CREATE PROCEDURE [$(s)].p AS SELECT 1 AS n;
+GO
+BEGIN TRANSACTION;
+EXEC (N'ALTER PROCEDURE [$(s)].p AS SELECT 2 AS n');
+GO
+-- on b
+-- blocks
+EXEC [$(s)].p;
+-- expect row: 2
+GO
+COMMIT;
+
+-- case: a_called_procedure_that_was_created_and_rolled_back
+BEGIN TRANSACTION;
+EXEC (N'CREATE PROCEDURE [$(s)].p AS SELECT 1 AS n');
+GO
+-- on b
+-- blocks
+EXEC [$(s)].p;
+-- expect error 2812 16 62 Could not find stored procedure '$(s).p'.
+GO
+ROLLBACK;
+
+-- case: a_called_procedure_with_other_parameters_meanwhile
+CREATE PROCEDURE [$(s)].p @a INT AS SELECT @a AS n;
+GO
+BEGIN TRANSACTION;
+EXEC (N'ALTER PROCEDURE [$(s)].p @a INT, @b INT AS SELECT @b AS n');
+GO
+-- on b
+-- blocks
+EXEC [$(s)].p 1;
+-- expect row: 1
+GO
+-- on c
+-- blocks
+EXEC [$(s)].p 1, 2;
+-- expect error 8144 16 2 too many arguments
+GO
+ROLLBACK;
