@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
-use crate::catalog::{Catalog, Param, ProcedureDef};
+use crate::catalog::{Catalog, LookedUp, Param, ProcedureDef};
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
@@ -260,8 +260,9 @@ impl Interp<'_> {
             return self.settle(entered);
         }
         let mut frame = Frame::of(module, 0, self.core.user);
-        if let Err(error) = self.precompile(module, &frame) {
-            return self.fail(&error, &frame);
+        let checked = self.precompile(module, &mut frame);
+        if checked.is_err() {
+            return self.settle(checked);
         }
         let body = Arc::clone(&module.body);
         frame.scope_identity = std::mem::replace(&mut self.core.scope_identity, Value::Null);
@@ -362,7 +363,12 @@ impl Interp<'_> {
             return Err(stop);
         }
         self.core.error = error.number;
-        self.report(error, frame)
+        self.report(error, frame)?;
+        // A deadlock's victim loses its transaction also where a batch is compiled or a procedure is looked for.
+        if error.number == 1205 {
+            self.rollback_all();
+        }
+        Ok(())
     }
 
     /// Counts the request and gives the tester's rules their last chance before the response is sent.
@@ -440,11 +446,20 @@ impl Interp<'_> {
 
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a
     /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
-    pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
-        let catalog = self.core.engine.catalog();
-        let sink = RefCell::new(&mut *self.sink);
-        let interrupted = || sink.borrow_mut().interrupted();
-        let (list, core) = (&module.body, &*self.core);
-        super::precompile::check(module, list, core, frame, &catalog, &interrupted)
+    pub fn precompile(&mut self, module: &Arc<Module>, frame: &mut Frame) -> Result<(), Failure> {
+        loop {
+            let catalog = self.core.engine.catalog();
+            let looked_up = LookedUp::default();
+            let sink = RefCell::new(&mut *self.sink);
+            let interrupted = || sink.borrow_mut().interrupted();
+            let (list, core, at) = (&module.body, &*self.core, &looked_up);
+            match super::precompile::check(module, list, core, frame, &catalog, at, &interrupted) {
+                Ok(()) => return Ok(()),
+                Err(error) if self.is_settled(&error, &looked_up, frame)? => {
+                    return Err(error.into());
+                }
+                Err(_) => self.go_on()?,
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
-use crate::catalog::{Param, ProcedureDef, dotted, server_fold};
+use crate::catalog::{LookedUp, Names, Param, ProcedureDef, dotted, server_fold};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::memory::heap_bytes;
@@ -195,13 +195,26 @@ impl Interp<'_> {
         let home = home.ok_or_else(|| unknown_procedure(&dotted(name)))?;
         let found = names.object(name)?;
         let found = found.and_then(|found| found.object.as_procedure()).cloned();
-        if home.id == names.database.id {
-            drop(latch);
-            return self.call_here(name, found, args, caller);
+        let looked_up = LookedUp::default();
+        if found.is_none() && latch.has_dropped() {
+            let looked_up = Some(&looked_up);
+            Names { looked_up, ..names }.object(name)?;
         }
-        let key = server_fold(&home.name);
-        let user = crate::context::user_in(&latch.catalog, &key, self.core, caller)?;
+        let away = match home.id == names.database.id {
+            true => None,
+            false => {
+                let key = server_fold(&home.name);
+                let user = crate::context::user_in(&latch.catalog, &key, self.core, caller)?;
+                Some((key, user))
+            }
+        };
         drop(latch);
+        if !self.is_settled(&unknown_procedure(""), &looked_up, caller)? {
+            return Ok(None);
+        }
+        let Some((key, user)) = away else {
+            return self.call_here(name, found, args, caller);
+        };
         // The procedure runs in its own database, as the login's user there; no ownership chain
         // reaches into it.
         let database = std::mem::replace(&mut self.core.database, key);
@@ -339,7 +352,7 @@ impl Interp<'_> {
         self.enter_text(text, module)?;
         let mut frame = Frame::of(module, caller.depth + 1, caller.user);
         frame.values[..values.len()].clone_from_slice(&values);
-        self.precompile(module, &frame)?;
+        self.precompile(module, &mut frame)?;
         let home = (self.core.database.clone(), self.core.user);
         self.core.nest_level += 1;
         let outcome = self.run_module(module, &mut frame, false);
