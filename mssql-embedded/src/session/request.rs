@@ -62,6 +62,7 @@ impl Session {
             sysadmin: identity.sysadmin,
             user: identity.user,
             impersonated: Vec::new(),
+            home: identity.database.clone(),
             database: identity.database,
             app_name: request.app_name.clone(),
             host_name: request.host_name.clone(),
@@ -172,21 +173,38 @@ impl Session {
         end
     }
 
-    /// Resets the session before its next request (RESETCONNECTION): settings, transaction, and what
-    /// else belongs to the previous user of a pooled connection.
+    /// Resets the session before its next request (RESETCONNECTION), "effectively simulating a logout and a subsequent
+    /// login": settings, database, transaction, and what else belongs to the previous user of a pooled connection. But
+    /// "isolation levels are not reset" (MS-TDS, 2.2.3.1.2).
     pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) -> RequestEnd {
         if !keep_transaction {
             self.core.rollback_all();
             self.core.drop_temporaries();
         }
-        self.core.restore(Settings::default());
+        self.core.restore(Settings {
+            isolation: self.core.settings.isolation,
+            ..Settings::default()
+        });
         self.core.revert_to(0);
         self.core.prepared.clear();
         self.core.context_info = None;
         self.core.identity = Value::Null;
         self.core.scope_identity = Value::Null;
+        self.core.rowcount = 0;
+        self.core.error = 0;
         self.core.release_session_locks();
-        match sink.env_change(&EnvChange::ResetConnection) {
+        let engine = Arc::clone(&self.core.engine);
+        let returned = login::return_home(&engine.latch(), &mut self.core);
+        let told = match returned {
+            Ok(None) => Ok(()),
+            Ok(Some((new, old))) => sink.env_change(&EnvChange::Database(new, old)),
+            Err(error) => {
+                // Whether the client hears why makes no difference: the session is over.
+                let _ = sink.message(&error);
+                return RequestEnd::Close;
+            }
+        };
+        match told.and_then(|()| sink.env_change(&EnvChange::ResetConnection)) {
             Ok(()) => RequestEnd::Continue,
             Err(_) => RequestEnd::Close,
         }
