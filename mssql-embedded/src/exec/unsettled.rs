@@ -5,7 +5,7 @@
 //! Engine uses schema stability (Sch-S) locks when compiling and executing queries" (Transaction locking and row versioning
 //! guide).
 
-use crate::access::lock_object;
+use crate::access::await_object;
 use crate::catalog::{LookUp, LookedUp};
 use crate::error::SqlResult;
 use crate::lock::{Mode, Resource};
@@ -31,7 +31,7 @@ impl Env<'_, '_> {
         for object in self.latch.claimants(name) {
             let resource = Resource::Object(object);
             if !self.latch.locks.available(owner, &resource, Mode::SCH_S) {
-                lock_object(&mut self.access()?, object, Mode::SCH_S, false)?;
+                await_object(&mut self.access()?, object)?;
                 waited = true;
             }
         }

@@ -326,3 +326,82 @@ SELECT @@TRANCOUNT;
 -- expect row: 0
 GO
 ROLLBACK;
+
+-- case: several_who_wait_for_the_same_definition
+CREATE PROCEDURE [$(s)].p AS SELECT 1 AS n;
+GO
+BEGIN TRANSACTION;
+EXEC (N'ALTER PROCEDURE [$(s)].p AS SELECT 2 AS n');
+GO
+-- on b
+-- blocks
+CREATE OR ALTER PROCEDURE [$(s)].p AS SELECT 3 AS n;
+GO
+-- on c
+-- blocks
+CREATE OR ALTER PROCEDURE [$(s)].p AS SELECT 3 AS n;
+GO
+ROLLBACK;
+GO
+-- on b
+SELECT 1;
+GO
+-- on c
+EXEC [$(s)].p;
+-- expect row: 3
+GO
+BEGIN TRANSACTION;
+DROP PROCEDURE [$(s)].p;
+GO
+-- on b
+-- blocks
+DROP PROCEDURE IF EXISTS [$(s)].p;
+GO
+-- on c
+-- blocks
+DROP PROCEDURE IF EXISTS [$(s)].p;
+GO
+ROLLBACK;
+GO
+-- on b
+SELECT 1;
+GO
+-- on c
+EXEC [$(s)].p;
+-- expect error 2812 16 62
+
+-- case: a_parent_that_is_being_dropped
+CREATE TABLE [$(s)].p (id INT NOT NULL PRIMARY KEY);
+CREATE TABLE [$(s)].t (a INT);
+GO
+BEGIN TRANSACTION;
+DROP TABLE [$(s)].p;
+GO
+-- on b
+-- blocks
+CREATE TABLE [$(s)].c (p_id INT CONSTRAINT fk_c REFERENCES [$(s)].p (id));
+GO
+-- on c
+-- blocks
+ALTER TABLE [$(s)].t ADD CONSTRAINT fk_t FOREIGN KEY (a) REFERENCES [$(s)].p (id);
+GO
+ROLLBACK;
+GO
+-- on b
+INSERT [$(s)].c VALUES (1);
+-- expect error 547 16 0 "fk_c"
+GO
+-- on c
+INSERT [$(s)].t VALUES (1);
+-- expect error 547 16 0 "fk_t"
+GO
+BEGIN TRANSACTION;
+DROP TABLE [$(s)].c, [$(s)].t, [$(s)].p;
+GO
+-- on b
+-- blocks
+CREATE TABLE [$(s)].d (p_id INT CONSTRAINT fk_d REFERENCES [$(s)].p (id));
+-- expect error 1767 16 0 Foreign key 'fk_d' references invalid table '$(s).p'.
+-- expect error 1750 16 *
+GO
+COMMIT;
