@@ -351,6 +351,18 @@ fn intent(mode: Mode) -> Mode {
     }
 }
 
+/// Waits until nobody is defining or dropping an object of the catalogue, and keeps nothing of that: of several who wait so,
+/// each may want to change it.
+///
+/// # Errors
+///
+/// Those of [`lock_object`].
+pub fn await_object(a: &mut Access<'_, '_>, object: ObjectId) -> SqlResult<()> {
+    let resource = Resource::Object(object);
+    a.acquire(&resource, Mode::SCH_S, Span::Instant, Patience::Wait)?;
+    Ok(())
+}
+
 /// Locks an object of the catalogue, until the end of the statement or (`hold`) of the transaction.
 ///
 /// # Errors

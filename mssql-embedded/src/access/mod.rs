@@ -17,7 +17,7 @@ mod write;
 
 use std::time::Duration;
 
-pub use acquire::lock_object;
+pub use acquire::{await_object, lock_object};
 pub use app_lock::{AppResource, app_lock, app_lock_mode, app_lock_test, app_mode, app_unlock};
 pub use cursor::Cursor;
 pub use latch::Latch;

@@ -6,7 +6,9 @@ use crate::adversary::Choices;
 use crate::ast::{
     Condition, Expr, JoinStrategy, ObjectName, Permission, QuerySpec, TableSource, TableStmt,
 };
-use crate::catalog::{Catalog, Database, Names, ObjectId, TableDef, TemporaryTables, is_temporary};
+use crate::catalog::{
+    Catalog, Database, LookedUp, Names, ObjectId, TableDef, TemporaryTables, is_temporary,
+};
 use crate::error::SqlResult;
 use crate::interrupt::{Asking, stop_if};
 use crate::plan::{Bound, BoundKind, Replan, Required, Typed, VariableMap};
@@ -34,6 +36,8 @@ pub struct BindContext<'a> {
     pub temporaries: &'a TemporaryTables,
     /// What the adversary decides for the statement, if there is one.
     pub choices: Option<&'a Choices>,
+    /// Where it is noted what was looked up.
+    pub looked_up: Option<&'a LookedUp>,
     /// Asks the client side whether to stop.
     pub interrupted: Asking<'a>,
 }
@@ -47,6 +51,7 @@ impl<'a> BindContext<'a> {
             default_schema: self.default_schema,
             login: self.login,
             temporaries: self.temporaries,
+            looked_up: self.looked_up,
         }
     }
 

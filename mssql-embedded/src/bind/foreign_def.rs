@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ast::{ColumnDef, ConstraintKind, Ident, ObjectName, TableConstraint};
-use crate::catalog::{Database, ForeignKeyDef, Home, Object, ObjectId, TableDef, is_temporary};
+use crate::catalog::{
+    Database, ForeignKeyDef, Home, LookUp, Object, ObjectId, TableDef, is_temporary,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
@@ -156,19 +158,41 @@ pub fn referenced_tables(
     constraints: &[TableConstraint],
     home: Home<'_>,
 ) -> Vec<ObjectId> {
+    parents(columns, constraints)
+        .filter_map(|parent| find_parent(own, "", parent, home).ok().flatten())
+        .map(|table| table.id)
+        .collect()
+}
+
+/// Where the tables that foreign keys refer to are looked for.
+pub fn referenced_names(
+    columns: &[ColumnDef],
+    constraints: &[TableConstraint],
+    home: Home<'_>,
+) -> Vec<LookUp> {
+    let places = parents(columns, constraints).filter_map(|parent| home.places(parent).ok()?);
+    let names = places.flat_map(|places| {
+        let schemas = std::iter::once(places.schema).chain(places.then);
+        let schemas = schemas.filter_map(|schema| home.database.find_schema(schema));
+        schemas.map(move |schema| home.database.look_up(schema.id, places.object))
+    });
+    names.collect()
+}
+
+/// The names behind REFERENCES.
+fn parents<'c>(
+    columns: &'c [ColumnDef],
+    constraints: &'c [TableConstraint],
+) -> impl Iterator<Item = &'c ObjectName> {
     let inline = columns.iter().flat_map(|c| &c.constraints);
-    let parents = inline.chain(constraints).filter_map(|c| match &c.kind {
+    inline.chain(constraints).filter_map(|c| match &c.kind {
         ConstraintKind::ForeignKey { table, .. } => Some(table),
         ConstraintKind::PrimaryKey { .. }
         | ConstraintKind::Unique { .. }
         | ConstraintKind::Check(..)
         | ConstraintKind::Default { .. }
         | ConstraintKind::Index(_) => None,
-    });
-    parents
-        .filter_map(|parent| find_parent(own, "", parent, home).ok().flatten())
-        .map(|table| table.id)
-        .collect()
+    })
 }
 
 /// The table that a key of the table `own` (schema and name) refers to; `None` for the table itself. A name without schema is looked up where the user's names are,

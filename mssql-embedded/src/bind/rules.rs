@@ -129,6 +129,7 @@ pub(super) fn context<'a>(
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        looked_up: None,
         interrupted: &crate::interrupt::never,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Database, Object, ObjectId, Principal, ProcedureDef, Schema, TableDef, ViewDef};
+use super::{
+    Database, LookUp, Object, ObjectId, Principal, ProcedureDef, Schema, TableDef, ViewDef,
+};
 
 impl Database {
     /// A name as the catalogue keys it: folded when the database's collation ignores case.
@@ -24,9 +26,23 @@ impl Database {
     }
 
     pub fn find_object(&self, schema: &str, name: &str) -> Option<&Object> {
-        let schema = self.find_schema(schema)?.id;
+        self.object_in(self.find_schema(schema)?.id, name)
+    }
+
+    pub fn object_in(&self, schema: i32, name: &str) -> Option<&Object> {
         self.objects
             .get(self.object_names.get(&(schema, self.fold(name)))?)
+    }
+
+    /// A name in a schema, and what it means now.
+    pub fn look_up(&self, schema: i32, name: &str) -> LookUp {
+        let object = self.object_in(schema, name);
+        LookUp {
+            database: self.id,
+            schema,
+            name: self.fold(name),
+            meant: object.map(|object| (object.id(), object.version())),
+        }
     }
 
     /// The schema in which a user's names are looked up first.
@@ -113,6 +129,16 @@ impl Object {
             Self::Procedure(p) => &p.name,
             Self::View(v) => &v.name,
             Self::Constraint { name, .. } => name,
+        }
+    }
+
+    /// Another one means that it has been redefined; constraints never are.
+    pub fn version(&self) -> u64 {
+        match self {
+            Self::Table(t) => t.version,
+            Self::Procedure(p) => p.version,
+            Self::View(v) => v.version,
+            Self::Constraint { .. } => 0,
         }
     }
 

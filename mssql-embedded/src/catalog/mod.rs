@@ -10,7 +10,9 @@ mod temporary;
 mod visibility;
 
 pub use database::*;
-pub use resolve::{Found, Home, Names, database_user, dotted, invalid_object, server_fold};
+pub use resolve::{
+    Found, Home, LookUp, LookedUp, Names, database_user, dotted, invalid_object, server_fold,
+};
 pub use table::*;
 pub use temporary::{TEMPDB, TemporaryTables, is_temporary};
 pub use visibility::Viewer;

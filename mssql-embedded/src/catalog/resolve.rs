@@ -1,6 +1,7 @@
 //! The resolver: which object a name means. Binding and execution ask here, so that they cannot
 //! disagree.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::ast::{Ident, ObjectName};
@@ -21,6 +22,47 @@ pub struct Names<'a> {
     /// The login, whose user in another database has a default schema of its own there.
     pub login: &'a str,
     pub temporaries: &'a TemporaryTables,
+    /// Where it is noted what was looked up, for who must know why something was not found.
+    pub looked_up: Option<&'a LookedUp>,
+}
+
+/// What names were looked up, each once, but for those of temporary tables, which nobody else changes.
+#[derive(Debug, Default)]
+pub struct LookedUp(RefCell<Vec<LookUp>>);
+
+/// A name in a schema, and what it meant when it was looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookUp {
+    pub database: i32,
+    pub schema: i32,
+    /// Folded as the database folds.
+    pub name: String,
+    /// The object, and its version.
+    pub meant: Option<(ObjectId, u64)>,
+}
+
+impl LookedUp {
+    pub fn list(&self) -> Vec<LookUp> {
+        self.0.borrow().clone()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// Adds what another one has noted.
+    pub fn extend(&self, other: Self) {
+        for found in other.0.into_inner() {
+            self.note(found);
+        }
+    }
+
+    fn note(&self, found: LookUp) {
+        let mut list = self.0.borrow_mut();
+        if !list.contains(&found) {
+            list.push(found);
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +197,11 @@ impl<'a> Names<'a> {
         };
         let places = places(&split(name)?, self.default_schema(database));
         let find = |schema: &str| {
-            let object = database.find_object(schema, places.object)?;
+            let schema = database.find_schema(schema)?.id;
+            if let Some(looked_up) = self.looked_up {
+                looked_up.note(database.look_up(schema, places.object));
+            }
+            let object = database.object_in(schema, places.object)?;
             Some(Found { database, object })
         };
         Ok(find(places.schema).or_else(|| places.then.and_then(find)))

@@ -179,6 +179,8 @@ pub struct Core {
     pub impersonated: Vec<ActingAs>,
     /// The current database, folded.
     pub database: String,
+    /// The one that it logged in to, where a reset takes it back.
+    pub home: String,
     pub app_name: String,
     pub host_name: String,
     pub settings: Settings,

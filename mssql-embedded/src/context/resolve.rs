@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Core, Frame};
 use crate::ast::ObjectName;
 use crate::catalog::{
-    Catalog, Database, Names, Object, ObjectId, TableDef, database_user, dotted, invalid_object,
-    is_temporary,
+    Catalog, Database, LookedUp, Names, Object, ObjectId, TableDef, database_user, dotted,
+    invalid_object, is_temporary,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
@@ -36,6 +36,7 @@ pub fn names<'l>(catalog: &'l Catalog, core: &'l Core, frame: &'l Frame) -> SqlR
         default_schema: default_schema(database, frame),
         login: &core.login,
         temporaries: &core.temporaries,
+        looked_up: None,
     })
 }
 
@@ -50,7 +51,27 @@ pub fn resolve_object<'l>(
     frame: &'l Frame,
     name: &ObjectName,
 ) -> SqlResult<Option<&'l Object>> {
+    resolve_own(names(catalog, core, frame)?, name)
+}
+
+/// [`resolve_object`], with a note of where it looked.
+///
+/// # Errors
+///
+/// Refuses other databases by name.
+pub fn resolve_noting<'l>(
+    catalog: &'l Catalog,
+    core: &'l Core,
+    frame: &'l Frame,
+    name: &ObjectName,
+    looked_up: &'l LookedUp,
+) -> SqlResult<Option<&'l Object>> {
     let names = names(catalog, core, frame)?;
+    let looked_up = Some(looked_up);
+    resolve_own(Names { looked_up, ..names }, name)
+}
+
+fn resolve_own<'l>(names: Names<'l>, name: &ObjectName) -> SqlResult<Option<&'l Object>> {
     let database = names.database_of(name)?;
     let last = name.parts.last().map_or("", |p| p.name.as_str());
     if !is_temporary(last) && database.is_none_or(|d| d.id != names.database.id) {

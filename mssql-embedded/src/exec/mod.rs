@@ -19,6 +19,7 @@ mod row;
 mod scope;
 mod spool;
 mod statement;
+mod unsettled;
 
 pub use dml::{fill_table, run_delete, run_insert, run_update};
 pub use env::Env;

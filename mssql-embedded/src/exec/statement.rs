@@ -52,6 +52,12 @@ impl Env<'_, '_> {
         bound.depends.is_empty() || self.core.against(&self.latch.catalog).is_current(bound)
     }
 
+    /// Whether an object is still defined as it was when it had this version.
+    pub fn is_version(&self, object: ObjectId, version: u64) -> bool {
+        let against = self.core.against(&self.latch.catalog);
+        against.is_version(object, version)
+    }
+
     /// Ends a statement: its own transaction is committed when it succeeded; in an open one a failure takes back
     /// only what the statement wrote.
     pub fn close_statement<T>(&mut self, opened: Opened, result: SqlResult<T>) -> SqlResult<T> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::ast::{FlowStmt, Stmt, StmtKind};
-use crate::catalog::{Catalog, Object, Param, TemporaryTables};
+use crate::catalog::{Catalog, Object, ObjectId, Param, TemporaryTables};
 use crate::fast_map::FastMap;
 
 use super::{Bound, Origin, VariableMap};
@@ -113,18 +113,21 @@ impl Against<'_> {
     /// Whether what a statement was bound against is unchanged. Its temporary tables must be those
     /// that the names mean to this session, for sessions share the bound statements of a procedure.
     pub fn is_current(&self, bound: &Bound) -> bool {
-        let is_version = |id, version| {
-            if let Some(table) = self.temporaries.visible(self.catalog, id) {
-                return table.version == version;
-            }
-            let found = self.catalog.object(self.database, id).map(|f| f.object);
-            match found {
-                Some(Object::Table(t)) => t.version == version,
-                Some(Object::View(v)) => v.version == version,
-                Some(Object::Procedure(p)) => p.version == version,
-                Some(Object::Constraint { .. }) | None => false,
-            }
-        };
-        bound.depends.iter().all(|(id, v)| is_version(*id, *v))
+        let mut depends = bound.depends.iter();
+        depends.all(|(id, version)| self.is_version(*id, *version))
+    }
+
+    /// Whether an object is defined, and as it was when it had this version.
+    pub fn is_version(&self, id: ObjectId, version: u64) -> bool {
+        if let Some(table) = self.temporaries.visible(self.catalog, id) {
+            return table.version == version;
+        }
+        let found = self.catalog.object(self.database, id).map(|f| f.object);
+        match found {
+            Some(Object::Table(t)) => t.version == version,
+            Some(Object::View(v)) => v.version == version,
+            Some(Object::Procedure(p)) => p.version == version,
+            Some(Object::Constraint { .. }) | None => false,
+        }
     }
 }

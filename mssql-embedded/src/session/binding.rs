@@ -2,7 +2,7 @@
 
 use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind, ValueStmt};
 use crate::bind::{self, BindContext};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, LookedUp};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::Asking;
@@ -10,12 +10,14 @@ use crate::plan::{Bound, Module};
 
 use super::{early, expressions};
 
+/// Binds a statement. What it looks up is noted in `looked_up`, for [`crate::exec::Env::await_names`] if that fails.
 pub fn bind_one(
     stmt: &Stmt,
     module: &Module,
     core: &Core,
     frame: &Frame,
     catalog: &Catalog,
+    looked_up: &LookedUp,
     interrupted: Asking<'_>,
 ) -> SqlResult<Bound> {
     let Some(database) = catalog.databases.get(&core.database) else {
@@ -33,6 +35,7 @@ pub fn bind_one(
         quoted_identifier: module.quoted_identifier,
         temporaries: &core.temporaries,
         choices: core.choices.as_ref(),
+        looked_up: Some(looked_up),
         interrupted,
     };
     let bound = bind_in(&context, stmt)?;

@@ -191,6 +191,7 @@ pub fn bind_parameter(
                 quoted_identifier: true,
                 temporaries: crate::catalog::TemporaryTables::none(),
                 choices: None,
+                looked_up: None,
                 interrupted: &crate::interrupt::never,
             };
             if let BoundKind::Scalars(list) = bind_scalars(&context, &[expr])?.kind {

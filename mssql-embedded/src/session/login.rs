@@ -106,4 +106,30 @@ pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(
     Ok((database.name.clone(), old))
 }
 
+/// Takes a session back to the database that it logged in to; the new and the old name if it was in another one.
+///
+/// # Errors
+///
+/// 18056 when it could not log in there any more.
+pub fn return_home(latch: &State, core: &mut Core) -> SqlResult<Option<(String, String)>> {
+    let databases = &latch.catalog.databases;
+    let home = databases.get(&core.home);
+    let user = home.and_then(|home| database_user(home, &core.login, core.sysadmin));
+    let (Some(home), Some(user)) = (home, user) else {
+        return Err(SqlError::with(
+            18056,
+            20,
+            46,
+            format!(
+                "The client was unable to reuse a session with SPID {}, which had been reset for connection pooling. The failure ID is 46. This error may have been caused by an earlier operation failing. Check the error logs for failed operations immediately before this error message.",
+                core.spid
+            ),
+        ));
+    };
+    core.user = user;
+    let left = std::mem::replace(&mut core.database, core.home.clone());
+    let old = databases.get(&left).map_or("", |left| &left.name);
+    Ok((left != core.home).then(|| (home.name.clone(), old.to_owned())))
+}
+
 pub use crate::catalog::server_fold as fold;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{FlowStmt, SessionStmt, Stmt, StmtKind};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, LookedUp};
 use crate::context::{Core, Frame};
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::{Asking, is_interrupt, stop_if};
@@ -23,17 +23,23 @@ const GATHERED: &[i32] = &[137, 207];
 const GATHERED_MAX: usize = 20;
 
 /// Binds all statements; the errors that are not about a missing object are returned as one, with those before
-/// it as its causes. Before it binds one it asks whether to go on.
+/// it as its causes. Before it binds one it asks whether to go on. What the statements with errors looked up is noted in
+/// `looked_up`.
 pub fn check(
     module: &Arc<Module>,
     list: &[Stmt],
     core: &Core,
     frame: &Frame,
     catalog: &Catalog,
+    looked_up: &LookedUp,
     interrupted: Asking<'_>,
 ) -> SqlResult<()> {
-    let mut found = Vec::new();
+    let mut found = Found {
+        errors: Vec::new(),
+        looked_up,
+    };
     let outcome = check_list(module, list, core, frame, catalog, interrupted, &mut found);
+    let mut found = found.errors;
     if let Err(error) = &outcome
         && is_interrupt(error)
     {
@@ -50,6 +56,12 @@ pub fn check(
     }
 }
 
+/// What a check has found so far.
+struct Found<'f> {
+    errors: Vec<SqlError>,
+    looked_up: &'f LookedUp,
+}
+
 fn check_list(
     module: &Arc<Module>,
     list: &[Stmt],
@@ -57,7 +69,7 @@ fn check_list(
     frame: &Frame,
     catalog: &Catalog,
     interrupted: Asking<'_>,
-    found: &mut Vec<SqlError>,
+    found: &mut Found<'_>,
 ) -> SqlResult<()> {
     for stmt in list {
         match &stmt.kind {
@@ -112,24 +124,26 @@ fn bind(
     frame: &Frame,
     catalog: &Catalog,
     interrupted: Asking<'_>,
-    found: &mut Vec<SqlError>,
+    found: &mut Found<'_>,
 ) -> SqlResult<()> {
     let kept = module.kept(stmt.pos.offset);
     if kept.is_some_and(|bound| core.against(catalog).is_current(&bound)) {
         return Ok(());
     }
     stop_if(interrupted())?;
-    match bind_one(stmt, module, core, frame, catalog, interrupted) {
+    let looked_up = LookedUp::default();
+    match bind_one(stmt, module, core, frame, catalog, &looked_up, interrupted) {
         Ok(bound) => {
             module.keep(stmt.pos.offset, Arc::new(bound));
             Ok(())
         }
         Err(error) if DEFERRED.contains(&error.number) => Ok(()),
         Err(error) => {
+            found.looked_up.extend(looked_up);
             let mut error = error.at(stmt.pos.line);
             module.origin.name().clone_into(&mut error.procedure);
-            if GATHERED.contains(&error.number) && found.len() < GATHERED_MAX {
-                found.push(error);
+            if GATHERED.contains(&error.number) && found.errors.len() < GATHERED_MAX {
+                found.errors.push(error);
                 return Ok(());
             }
             Err(error)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use crate::activity::SessionActivity;
-use crate::catalog::{Catalog, Param, ProcedureDef};
+use crate::catalog::{Catalog, LookedUp, Param, ProcedureDef};
 use crate::context::{Core, Frame, Random, Settings};
 use crate::engine::Engine;
 use crate::error::{SqlError, SqlResult};
@@ -62,6 +62,7 @@ impl Session {
             sysadmin: identity.sysadmin,
             user: identity.user,
             impersonated: Vec::new(),
+            home: identity.database.clone(),
             database: identity.database,
             app_name: request.app_name.clone(),
             host_name: request.host_name.clone(),
@@ -172,21 +173,38 @@ impl Session {
         end
     }
 
-    /// Resets the session before its next request (RESETCONNECTION): settings, transaction, and what
-    /// else belongs to the previous user of a pooled connection.
+    /// Resets the session before its next request (RESETCONNECTION), "effectively simulating a logout and a subsequent
+    /// login": settings, database, transaction, and what else belongs to the previous user of a pooled connection. But
+    /// "isolation levels are not reset" (MS-TDS, 2.2.3.1.2).
     pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) -> RequestEnd {
         if !keep_transaction {
             self.core.rollback_all();
             self.core.drop_temporaries();
         }
-        self.core.restore(Settings::default());
+        self.core.restore(Settings {
+            isolation: self.core.settings.isolation,
+            ..Settings::default()
+        });
         self.core.revert_to(0);
         self.core.prepared.clear();
         self.core.context_info = None;
         self.core.identity = Value::Null;
         self.core.scope_identity = Value::Null;
+        self.core.rowcount = 0;
+        self.core.error = 0;
         self.core.release_session_locks();
-        match sink.env_change(&EnvChange::ResetConnection) {
+        let engine = Arc::clone(&self.core.engine);
+        let returned = login::return_home(&engine.latch(), &mut self.core);
+        let told = match returned {
+            Ok(None) => Ok(()),
+            Ok(Some((new, old))) => sink.env_change(&EnvChange::Database(new, old)),
+            Err(error) => {
+                // Whether the client hears why makes no difference: the session is over.
+                let _ = sink.message(&error);
+                return RequestEnd::Close;
+            }
+        };
+        match told.and_then(|()| sink.env_change(&EnvChange::ResetConnection)) {
             Ok(()) => RequestEnd::Continue,
             Err(_) => RequestEnd::Close,
         }
@@ -260,8 +278,9 @@ impl Interp<'_> {
             return self.settle(entered);
         }
         let mut frame = Frame::of(module, 0, self.core.user);
-        if let Err(error) = self.precompile(module, &frame) {
-            return self.fail(&error, &frame);
+        let checked = self.precompile(module, &mut frame);
+        if checked.is_err() {
+            return self.settle(checked);
         }
         let body = Arc::clone(&module.body);
         frame.scope_identity = std::mem::replace(&mut self.core.scope_identity, Value::Null);
@@ -293,7 +312,7 @@ impl Interp<'_> {
                 ))),
             },
         };
-        let args = super::interp::call::rpc_arguments(request.params);
+        let args = super::interp::arguments::rpc_arguments(request.params);
         let outcome = match name {
             Ok(name) => match self.enter_procedure(&name) {
                 Ok(()) => self.call(&name, args, &mut frame),
@@ -362,7 +381,12 @@ impl Interp<'_> {
             return Err(stop);
         }
         self.core.error = error.number;
-        self.report(error, frame)
+        self.report(error, frame)?;
+        // A deadlock's victim loses its transaction also where a batch is compiled or a procedure is looked for.
+        if error.number == 1205 {
+            self.rollback_all();
+        }
+        Ok(())
     }
 
     /// Counts the request and gives the tester's rules their last chance before the response is sent.
@@ -440,11 +464,20 @@ impl Interp<'_> {
 
     /// Binds every statement whose objects exist before the first one runs, as SQL Server compiles a
     /// batch: a wrong column fails the whole batch, a missing object only the statement that needs it.
-    pub fn precompile(&mut self, module: &Arc<Module>, frame: &Frame) -> SqlResult<()> {
-        let catalog = self.core.engine.catalog();
-        let sink = RefCell::new(&mut *self.sink);
-        let interrupted = || sink.borrow_mut().interrupted();
-        let (list, core) = (&module.body, &*self.core);
-        super::precompile::check(module, list, core, frame, &catalog, &interrupted)
+    pub fn precompile(&mut self, module: &Arc<Module>, frame: &mut Frame) -> Result<(), Failure> {
+        loop {
+            let catalog = self.core.engine.catalog();
+            let looked_up = LookedUp::default();
+            let sink = RefCell::new(&mut *self.sink);
+            let interrupted = || sink.borrow_mut().interrupted();
+            let (list, core, at) = (&module.body, &*self.core, &looked_up);
+            match super::precompile::check(module, list, core, frame, &catalog, at, &interrupted) {
+                Ok(()) => return Ok(()),
+                Err(error) if self.is_settled(&error, &looked_up, frame)? => {
+                    return Err(error.into());
+                }
+                Err(_) => self.go_on()?,
+            }
+        }
     }
 }

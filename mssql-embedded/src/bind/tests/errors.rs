@@ -48,6 +48,7 @@ fn a_variable_is_unknown_before_its_declaration() {
         quoted_identifier: true,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        looked_up: None,
         interrupted: &crate::interrupt::never,
     };
     let crate::ast::StmtKind::Table(select) = &batch.statements[0].kind else {

@@ -148,6 +148,7 @@ fn bind_with(sql: &str, quoted_identifier: bool) -> SqlResult<Bound> {
         quoted_identifier,
         temporaries: crate::catalog::TemporaryTables::none(),
         choices: None,
+        looked_up: None,
         interrupted: &crate::interrupt::never,
     };
     match &batch.statements.last().expect("there is a statement").kind {

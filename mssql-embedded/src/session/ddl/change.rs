@@ -7,6 +7,7 @@ use crate::access::lock_object;
 use crate::bind::{BindContext, bind_default, bind_row_rules};
 use crate::catalog::{
     Catalog, Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, dotted,
+    is_temporary,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -82,15 +83,26 @@ impl Env<'_, '_> {
         };
         let key = (object.schema_id(), database.fold(object.name()));
         database.object_names.remove(&key);
+        let place = (database.id, key.0, key.1.clone());
         let removed: Vec<_> = database
             .permissions
             .extract_if(.., |p| p.on == SecurableId::Object(id))
             .collect();
+        if !is_temporary(object.name()) {
+            self.latch.note_dropped(place, id);
+        }
         self.undo_with(move |database| {
             database.objects.insert(id, object);
             database.object_names.insert(key, id);
             database.permissions.extend(removed);
         })
+    }
+
+    /// Waits until nobody is defining or dropping anything of that name. Whether that took a while, in which others have
+    /// had the latch.
+    pub fn await_free_name(&mut self, schema: i32, name: &str) -> SqlResult<bool> {
+        let name = self.database()?.look_up(schema, name);
+        self.await_name(&name)
     }
 
     /// 2714 when the schema already has something of that name.
@@ -196,6 +208,7 @@ impl Env<'_, '_> {
             quoted_identifier: true,
             temporaries: TemporaryTables::none(),
             choices: None,
+            looked_up: None,
             interrupted: &|| (asked.borrow_mut())(),
         })
     }

@@ -25,6 +25,14 @@ pub fn lock_parents(
     let mut locked: Vec<ObjectId> = Vec::new();
     loop {
         stop_if((env.interrupted)())?;
+        let mut waited = false;
+        for name in bind::referenced_names(columns, constraints, env.home()?) {
+            // One that is being dropped may come back.
+            waited |= env.await_name(&name)?;
+        }
+        if waited {
+            continue;
+        }
         let parents = bind::referenced_tables(own, columns, constraints, env.home()?);
         let Some(parent) = parents.into_iter().find(|id| !locked.contains(id)) else {
             return Ok(!locked.is_empty());

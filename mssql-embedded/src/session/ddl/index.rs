@@ -3,6 +3,7 @@
 use crate::ast::{CreateIndex, ObjectName};
 use crate::bind;
 use crate::catalog::permission::Definition;
+use crate::catalog::{Home, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -29,8 +30,14 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
             "CREATE INDEX failed because the following SET options have incorrect settings: 'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.",
         ));
     }
-    let mut def = next(&table, env);
-    let position = bind::index_from_ast(&mut def, create, env.database()?)?;
+    let def = next(&table, env);
+    let bound = |mut def: TableDef, home: Home<'_>| {
+        bind::index_from_ast(&mut def, create, home.database).map(|position| (def, position))
+    };
+    let (def, position) = match env.unlatched(|home, _| bound(def.clone(), home))? {
+        Some(bound) => bound?,
+        None => env.latched(|home, _| bound(def, home))??,
+    };
     let clustered = def.indexes[position].clustered;
     let def = put_table(def, Some(&table), env)?;
     if clustered {

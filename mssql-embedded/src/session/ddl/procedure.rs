@@ -7,13 +7,14 @@ use crate::access::lock_object;
 use crate::ast::{CreateProcedure, CreateView, Ident, ObjectName, SelectStmt};
 use crate::bind::{BindContext, check_view};
 use crate::catalog::permission::Definition;
-use crate::catalog::{Object, ProcedureDef, ViewDef};
+use crate::catalog::{LookedUp, Object, ProcedureDef, ViewDef};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+use crate::interrupt::is_interrupt;
 use crate::lock::Mode;
 use crate::plan::{Module, Origin, VariableMap};
-use crate::session::{bind_parameter, collect_variables};
+use crate::session::{bind_parameter, collect_variables, precompile};
 
 use super::lock_found::lock_found;
 use super::table::shown;
@@ -28,6 +29,9 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
 /// Whether it was created: not if others have changed what was found.
 fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool> {
     let (schema_id, schema, name) = env.target_schema(&create.name)?;
+    if env.await_free_name(schema_id, &name)? {
+        return Ok(false);
+    }
     let existing = existing(schema_id, &name, env)?;
     let previous = match &existing {
         Some(Object::Procedure(p)) => Some(Arc::clone(p)),
@@ -58,7 +62,12 @@ fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool
         return Err(SqlError::unsupported(format!("EXECUTE AS {context}")));
     }
     let origin = Origin::procedure(previous.as_ref().map(|p| p.id), &schema, &name);
-    let module = checked_body(create, origin, env)?;
+    let looked_up = LookedUp::default();
+    let module = match checked_body(create, origin, &looked_up, env) {
+        Ok(module) => module,
+        Err(error) if is_interrupt(&error) || !env.await_names(&looked_up)? => return Err(error),
+        Err(_) => return Ok(false),
+    };
     if let Some(p) = &previous {
         lock_object(&mut env.access()?, p.id, Mode::SCH_M, true)?;
     }
@@ -99,6 +108,7 @@ fn existing(schema: i32, name: &str, env: &Env<'_, '_>) -> SqlResult<Option<Obje
 fn checked_body(
     create: &CreateProcedure,
     origin: Origin,
+    looked_up: &LookedUp,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Arc<Module>> {
     let catalog = Arc::clone(&env.latch.catalog);
@@ -123,7 +133,15 @@ fn checked_body(
     ));
     let frame: Frame = Frame::of(&module, 1, env.frame.user);
     let (list, core) = (&module.body, &*env.core);
-    crate::session::precompile::check(&module, list, core, &frame, &catalog, &interrupted)?;
+    precompile::check(
+        &module,
+        list,
+        core,
+        &frame,
+        &catalog,
+        looked_up,
+        &interrupted,
+    )?;
     Ok(module)
 }
 
@@ -144,6 +162,9 @@ fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool
         alter,
     } = create;
     let (schema_id, schema, view) = env.target_schema(name)?;
+    if env.await_free_name(schema_id, &view)? {
+        return Ok(false);
+    }
     let previous = match existing(schema_id, &view, env)? {
         Some(object) if (*alter || *or_alter) && object.as_view().is_some() => {
             object.as_view().cloned()
@@ -163,7 +184,14 @@ fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool
     };
     super::require_ddl(Definition::CreateView(schema_id), env)?;
     let line = name.parts.last().map_or(0, |part| part.pos.line);
-    check_query(&schema, &view, (columns, query), env).map_err(|e| e.at(line))?;
+    let looked_up = LookedUp::default();
+    match check_query(&schema, &view, (columns, query), &looked_up, env) {
+        Ok(()) => {}
+        Err(error) if is_interrupt(&error) || !env.await_names(&looked_up)? => {
+            return Err(error.at(line));
+        }
+        Err(_) => return Ok(false),
+    }
     if let Some(v) = &previous {
         lock_object(&mut env.access()?, v.id, Mode::SCH_M, true)?;
     }
@@ -195,6 +223,7 @@ fn check_query(
     schema: &str,
     view: &str,
     (columns, query): (&[Ident], &SelectStmt),
+    looked_up: &LookedUp,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
     let catalog = Arc::clone(&env.latch.catalog);
@@ -211,6 +240,7 @@ fn check_query(
         quoted_identifier: env.core.settings.quoted_identifier,
         temporaries: &env.core.temporaries,
         choices: env.core.choices.as_ref(),
+        looked_up: Some(looked_up),
         interrupted: &|| (asked.borrow_mut())(),
     };
     check_view(&context, view, columns, query).map_err(|mut error| {

@@ -53,6 +53,9 @@ pub fn target(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<TableName> 
     } else {
         let found = env.target_schema(name)?;
         super::require_ddl(Definition::CreateTable(found.0), env)?;
+        if env.await_free_name(found.0, &found.2)? {
+            return target(name, env);
+        }
         env.require_free_name(found.0, &found.2)?;
         found
     };

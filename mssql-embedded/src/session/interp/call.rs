@@ -3,25 +3,17 @@
 use std::sync::Arc;
 
 use crate::ast::{ExecArg, ExecStmt, ExecTarget, ExprKind, ObjectName, Stmt};
-use crate::catalog::{Param, ProcedureDef, dotted, server_fold};
+use crate::catalog::{LookedUp, Names, Param, ProcedureDef, dotted, server_fold};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::memory::heap_bytes;
 use crate::parse::NAME_BYTES_MAX;
 use crate::plan::Module;
-use crate::session::{Done, DoneKind, RpcParam, text_of};
-use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
+use crate::session::{Done, DoneKind, text_of};
+use crate::value::{Collation, DataType, Length, Value};
 
+use super::arguments::{Argument, bind_arguments};
 use super::{Failure, Flow, Interp, Stop, assign};
-
-#[derive(Clone, Debug)]
-pub struct Argument {
-    /// `@name`, unless it is a positional one.
-    pub name: Option<String>,
-    /// The value; `None` is DEFAULT.
-    pub value: Option<(Value, DataType)>,
-    pub output: bool,
-}
 
 /// What a call left behind.
 pub struct Returned {
@@ -179,6 +171,23 @@ impl Interp<'_> {
         args: Vec<Argument>,
         caller: &mut Frame,
     ) -> Result<Returned, Failure> {
+        let mut args = args;
+        // Whoever was changing the procedure may have taken that back, or put another one in its place.
+        loop {
+            if let Some(returned) = self.try_call(name, &mut args, caller)? {
+                return Ok(returned);
+            }
+            self.go_on()?;
+        }
+    }
+
+    /// Calls what the name means now; `None` if that changed before it could begin.
+    fn try_call(
+        &mut self,
+        name: &ObjectName,
+        args: &mut Vec<Argument>,
+        caller: &mut Frame,
+    ) -> Result<Option<Returned>, Failure> {
         let engine = Arc::clone(&self.core.engine);
         let latch = engine.latch();
         let names = crate::context::names(&latch.catalog, self.core, caller)?;
@@ -186,13 +195,26 @@ impl Interp<'_> {
         let home = home.ok_or_else(|| unknown_procedure(&dotted(name)))?;
         let found = names.object(name)?;
         let found = found.and_then(|found| found.object.as_procedure()).cloned();
-        if home.id == names.database.id {
-            drop(latch);
-            return self.call_here(name, found, args, caller);
+        let looked_up = LookedUp::default();
+        if found.is_none() && latch.has_dropped() {
+            let looked_up = Some(&looked_up);
+            Names { looked_up, ..names }.object(name)?;
         }
-        let key = server_fold(&home.name);
-        let user = crate::context::user_in(&latch.catalog, &key, self.core, caller)?;
+        let away = match home.id == names.database.id {
+            true => None,
+            false => {
+                let key = server_fold(&home.name);
+                let user = crate::context::user_in(&latch.catalog, &key, self.core, caller)?;
+                Some((key, user))
+            }
+        };
         drop(latch);
+        if !self.is_settled(&unknown_procedure(""), &looked_up, caller)? {
+            return Ok(None);
+        }
+        let Some((key, user)) = away else {
+            return self.call_here(name, found, args, caller);
+        };
         // The procedure runs in its own database, as the login's user there; no ownership chain
         // reaches into it.
         let database = std::mem::replace(&mut self.core.database, key);
@@ -206,41 +228,48 @@ impl Interp<'_> {
         outcome
     }
 
-    /// Calls a procedure of the current database, or of the system when there is none of that name.
+    /// Calls a procedure of the current database, or of the system when there is none of that name. `None`, and the
+    /// arguments are still there, if others had changed the procedure when its schema lock was granted.
     fn call_here(
         &mut self,
         name: &ObjectName,
         found: Option<Arc<ProcedureDef>>,
-        args: Vec<Argument>,
+        args: &mut Vec<Argument>,
         caller: &mut Frame,
-    ) -> Result<Returned, Failure> {
+    ) -> Result<Option<Returned>, Failure> {
         let Some(procedure) = found else {
-            return self.system_procedure(name, args, caller);
+            let args = std::mem::take(args);
+            return self.system_procedure(name, args, caller).map(Some);
         };
         let engine = Arc::clone(&self.core.engine);
-        let latch = engine.latch();
-        let catalog = Arc::clone(&latch.catalog);
-        let owner = crate::exec::owner_of(&latch, self.core, procedure.schema_id);
-        drop(latch);
+        let catalog = engine.catalog();
         let module = self.module_of(&catalog, &procedure)?;
         drop(catalog);
         let (object, version) = (procedure.id, procedure.version);
-        self.within(engine.latch(), caller, |env| {
+        let entered = self.within(engine.latch(), caller, |env| {
+            if !env.is_version(object, version) {
+                return Ok(None);
+            }
             crate::exec::check_execute(object, env)?;
-            env.lock_schemas(&[(object, version)])
+            env.lock_schemas(&[(object, version)])?;
+            let owner = crate::exec::owner_of(&env.latch, env.core, procedure.schema_id);
+            Ok(env.is_version(object, version).then_some(owner))
         })?;
+        let Some(owner) = entered else {
+            return Ok(None);
+        };
         if self.core.nest_level >= MAX_NESTING {
             return Err(SqlError::nested_too_deep().into());
         }
         let mut frame = Frame::of(&module, caller.depth + 1, caller.user);
         frame.chain_owner = owner;
-        bind_arguments(&module, &args, &mut frame).map_err(|mut error| {
+        bind_arguments(&module, args, &mut frame).map_err(|mut error| {
             module.origin.qualified().clone_into(&mut error.procedure);
             error
         })?;
         let status = self.run_module(&module, &mut frame, true)?;
         let params = module.params.iter().cloned().zip(frame.values).collect();
-        Ok(Returned { status, params })
+        Ok(Some(Returned { status, params }))
     }
 
     /// Runs a module in its frame and restores what a procedure does not leak: SET options.
@@ -323,7 +352,7 @@ impl Interp<'_> {
         self.enter_text(text, module)?;
         let mut frame = Frame::of(module, caller.depth + 1, caller.user);
         frame.values[..values.len()].clone_from_slice(&values);
-        self.precompile(module, &frame)?;
+        self.precompile(module, &mut frame)?;
         let home = (self.core.database.clone(), self.core.user);
         self.core.nest_level += 1;
         let outcome = self.run_module(module, &mut frame, false);
@@ -352,110 +381,6 @@ pub(super) fn status(status: i32) -> Returned {
     }
 }
 
-/// Puts arguments into the parameters' slots.
-pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
-    let short = module.origin.name();
-    if args.len() > module.params.len() {
-        return Err(SqlError::with(
-            8144,
-            16,
-            2,
-            format!("Procedure or function {short} has too many arguments specified."),
-        ));
-    }
-    let mut given = vec![false; module.params.len()];
-    for (position, arg) in args.iter().enumerate() {
-        let slot = match &arg.name {
-            None => position,
-            Some(name) => {
-                let mut params = module.params.iter();
-                let found = params.position(|p| p.name.eq_ignore_ascii_case(name));
-                found.ok_or_else(|| {
-                    SqlError::with(
-                        8145,
-                        16,
-                        2,
-                        format!("{name} is not a parameter for procedure {short}."),
-                    )
-                })?
-            }
-        };
-        if given[slot] {
-            return Err(SqlError::with(
-                8143,
-                16,
-                1,
-                format!(
-                    "Parameter '{}' was supplied multiple times.",
-                    module.params[slot].name
-                ),
-            ));
-        }
-        let param = &module.params[slot];
-        if arg.output && !param.output {
-            return Err(not_output(&param.name));
-        }
-        if let Some((value, from)) = &arg.value {
-            crate::value::precedence::check_implicit(from, &param.ty)?;
-            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)
-                .map_err(|e| unconvertible(e, from, &param.ty))?;
-            given[slot] = true;
-        }
-    }
-    for (slot, param) in module.params.iter().enumerate() {
-        if given[slot] {
-            continue;
-        }
-        match &param.default {
-            Some(value) => frame.values[slot] = value.clone(),
-            None => {
-                return Err(SqlError::with(
-                    201,
-                    16,
-                    4,
-                    format!(
-                        "Procedure or function '{short}' expects parameter '{}', which was not supplied.",
-                        param.name
-                    ),
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A value that does not convert to its parameter is 8114, whatever the conversion itself says.
-fn unconvertible(error: SqlError, from: &DataType, to: &DataType) -> SqlError {
-    match error.number {
-        220 | 232 | 241 | 242 | 244 | 245 | 248 | 8114 | 8115 | 8169 => SqlError::with(
-            8114,
-            16,
-            5,
-            format!(
-                "Error converting data type {} to {}.",
-                from.name(),
-                to.name()
-            ),
-        ),
-        _ => error,
-    }
-}
-
-pub fn rpc_arguments(params: Vec<RpcParam>) -> Vec<Argument> {
-    params
-        .into_iter()
-        .map(|p| Argument {
-            name: p.name,
-            value: if p.default {
-                None
-            } else {
-                Some((p.value, p.ty))
-            },
-            output: p.output,
-        })
-        .collect()
-}
-
 fn output_variable(arg: &ExecArg) -> Option<&str> {
     match arg.value.as_ref().map(|e| &e.kind) {
         Some(ExprKind::Variable(name)) => Some(name),
@@ -472,14 +397,6 @@ fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
         return Err(unknown_procedure(&String::from_utf16_lossy(&s[..128])));
     }
     Ok(String::from_utf16_lossy(s))
-}
-
-/// 8162.
-pub fn not_output(parameter: &str) -> SqlError {
-    let text = format!(
-        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output."
-    );
-    SqlError::with(8162, 16, 2, text)
 }
 
 /// 2812.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use crate::access::Latch;
 use crate::adversary::{Choices, Question};
 use crate::ast::Stmt;
+use crate::catalog::LookedUp;
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::{Env, Spools};
 use crate::hooks::Stats;
+use crate::interrupt::is_interrupt;
 use crate::plan::{Bound, Module, Replan};
 use crate::session::binding::bind_one;
 use crate::value::{ColumnMeta, Value};
@@ -90,24 +92,50 @@ impl Interp<'_> {
     }
 
     /// Binds a statement against the catalogue as it is now. The latch is not held meanwhile: binding
-    /// may take its time, and whether the plan is still current is seen when it runs.
+    /// may take its time, and whether the plan is still current is seen when it runs. If it cannot be bound,
+    /// that counts once nobody is changing what it names.
     fn bind_anew(
         &mut self,
         stmt: &Stmt,
         module: &Module,
-        frame: &Frame,
+        frame: &mut Frame,
     ) -> Result<Arc<Bound>, Failure> {
-        let catalog = self.core.engine.catalog();
-        let sink = RefCell::new(&mut *self.sink);
-        let interrupted = || sink.borrow_mut().interrupted();
-        let bound = bind_one(stmt, module, self.core, frame, &catalog, &interrupted)
-            .map_err(|e| Failure::Error(e, Origin::Compile))?;
+        let bound = loop {
+            let catalog = self.core.engine.catalog();
+            let looked_up = LookedUp::default();
+            let sink = RefCell::new(&mut *self.sink);
+            let interrupted = || sink.borrow_mut().interrupted();
+            let (core, at) = (&*self.core, &looked_up);
+            match bind_one(stmt, module, core, frame, &catalog, at, &interrupted) {
+                Ok(bound) => break bound,
+                Err(error) if self.is_settled(&error, &looked_up, frame)? => {
+                    return Err(Failure::Error(error, Origin::Compile));
+                }
+                Err(_) => self.go_on()?,
+            }
+        };
         if let Some(choices) = &self.core.choices {
             choices.enter_open_paths(module.origin.name(), stmt.pos.line);
         }
         let bound = Arc::new(bound);
         module.keep(stmt.pos.offset, Arc::clone(&bound));
         Ok(bound)
+    }
+
+    /// Whether an error stands that was found while names were bound. It does not if others were redefining what these
+    /// mean: this waits for them.
+    pub fn is_settled(
+        &mut self,
+        error: &SqlError,
+        looked_up: &LookedUp,
+        frame: &mut Frame,
+    ) -> Result<bool, Failure> {
+        if is_interrupt(error) || looked_up.is_empty() {
+            return Ok(true);
+        }
+        let engine = Arc::clone(&self.core.engine);
+        let anew = self.within(engine.latch(), frame, |env| env.await_names(looked_up))?;
+        Ok(!anew)
     }
 
     /// Runs `f` under the latch with a transaction: the user's, or one that ends with `f`. A failure

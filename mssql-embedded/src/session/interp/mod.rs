@@ -1,5 +1,6 @@
 //! The interpreter: statements one after the other, control flow, TRY and CATCH.
 
+pub mod arguments;
 pub mod call;
 mod errors;
 mod evaluate;

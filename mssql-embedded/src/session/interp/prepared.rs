@@ -6,7 +6,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::session::text_of;
 use crate::value::{DataType, Value};
 
-use super::call::{Argument, Returned, own, status};
+use super::arguments::Argument;
+use super::call::{Returned, own, status};
 use super::{Failure, Interp};
 
 impl Interp<'_> {

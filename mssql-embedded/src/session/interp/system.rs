@@ -13,7 +13,8 @@ use crate::refused::{Kind, refusal};
 use crate::session::{text_of, text_up_to, too_many_parameters};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::call::{Argument, Returned, not_output, own, status, unknown_procedure};
+use super::arguments::{Argument, not_output};
+use super::call::{Returned, own, status, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp};
 

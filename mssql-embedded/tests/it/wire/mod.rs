@@ -141,6 +141,75 @@ fn reset_ends_the_transaction_unless_it_is_kept() {
     }
 }
 
+/// ENVCHANGE of the database: type 1, new name, old name.
+fn database_change(new: &str, old: &str) -> Vec<u8> {
+    let mut body = vec![1];
+    for name in [new, old] {
+        body.push(u8::try_from(name.len()).unwrap());
+        body.extend(name.encode_utf16().flat_map(u16::to_le_bytes));
+    }
+    let length = u16::try_from(body.len()).unwrap().to_le_bytes();
+    [&[0xE3][..], &length, &body].concat()
+}
+
+/// A reset connection is where its login put it, whatever became of the transaction, and its client hears of that; the
+/// statements before have left no count and no error. "Isolation levels are not reset" (MS-TDS, 2.2.3.1.2).
+#[test]
+fn reset_goes_back_to_the_database_of_the_login() {
+    let (server, _) = with_row();
+    Raw::open(&server).batch("CREATE DATABASE other");
+    for status in [RESET, RESET_KEEP_TRANSACTION] {
+        let mut client = Raw::open(&server);
+        client.batch("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; USE other");
+        assert_eq!(
+            client.int("SELECT CAST(DB_ID() - DB_ID('other') AS INT)"),
+            0
+        );
+        client.start("SELECT CAST(DB_ID() AS INT)", END | status);
+        let answer = client.answer();
+        let change = database_change("master", "other");
+        assert!(answer.windows(change.len()).any(|part| part == change));
+        assert_eq!(int_of(&answer), 1);
+        let isolation = "SELECT CAST(transaction_isolation_level AS INT) FROM sys.dm_exec_sessions \
+                         WHERE session_id = @@SPID";
+        assert_eq!(client.int(isolation), 4);
+        client.batch("SELECT 1 UNION ALL SELECT 2");
+        client.start("SELECT @@ROWCOUNT", END | status);
+        let answer = client.answer();
+        assert_eq!(int_of(&answer), 0);
+        let change = database_change("master", "master");
+        assert!(!answer.windows(change.len()).any(|part| part == change));
+        client.batch("SELECT 1 / 0");
+        assert_eq!(client.int("SELECT @@ERROR"), 8134);
+        client.batch("SELECT 1 / 0");
+        client.start("SELECT @@ERROR", END | status);
+        assert_eq!(int_of(&client.answer()), 0);
+    }
+}
+
+/// A session whose database is gone could not log in again, so it is not reset: it ends with 18056 (Microsoft's support blog,
+/// "Breaking Down 18056").
+#[test]
+fn reset_ends_a_session_whose_database_is_gone() {
+    let (server, controls) = with_row();
+    let mut other = Raw::open(&server);
+    other.batch("CREATE DATABASE other");
+    let settings = server.connection_string();
+    let mut client = Raw::open_with(&settings.replace("database=master", "database=other"));
+    assert_eq!(
+        client.int("SELECT CAST(DB_ID() - DB_ID('other') AS INT)"),
+        0
+    );
+    client.batch("USE master");
+    other.batch("DROP DATABASE other");
+    let sessions = controls.sessions().len();
+    client.start("SELECT 1", END | RESET);
+    let answer = client.answer();
+    let number = 18056_i32.to_le_bytes();
+    assert!(answer.windows(4).any(|part| part == number));
+    wait("the session ends", || controls.sessions().len() < sessions);
+}
+
 /// RAISERROR WITH NOWAIT reaches the client while the batch still runs.
 #[test]
 fn nowait_messages_are_sent_at_once() {

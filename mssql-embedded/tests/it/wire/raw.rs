@@ -36,7 +36,7 @@ impl Raw {
         Self::open_with(&server.connection_string())
     }
 
-    /// Logs in with the address and the password of a connection string.
+    /// Logs in with the address, the password and the database of a connection string.
     pub fn open_with(settings: &str) -> Self {
         let setting = |name: &str| {
             let found = settings.split(';').find_map(|s| s.strip_prefix(name));
@@ -51,7 +51,11 @@ impl Raw {
         let no_encryption = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 15, 0, 0, 0, 0, 0, 2];
         raw.send(PRELOGIN, END, &no_encryption);
         raw.answer();
-        raw.send(LOGIN7, END, &login(setting("password=")));
+        raw.send(
+            LOGIN7,
+            END,
+            &login(setting("password="), setting("database=")),
+        );
         raw.answer();
         raw
     }
@@ -127,7 +131,7 @@ pub fn is_acknowledged(tokens: &[u8]) -> bool {
     done[0] == 0xFD && done[1] & DONE_ATTENTION != 0
 }
 
-fn login(password: &str) -> Vec<u8> {
+fn login(password: &str, database: &str) -> Vec<u8> {
     let plain =
         |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
     let scrambled = plain(password)
@@ -144,7 +148,7 @@ fn login(password: &str) -> Vec<u8> {
         empty(),
         empty(),
         empty(),
-        plain("master"),
+        plain(database),
     ];
     let mut message = vec![0; 4];
     for number in [0x7400_0004_u32, 4096, 7, 0, 0] {

@@ -1,0 +1,128 @@
+//! The arguments of a call, and how they become the values of parameters.
+
+use crate::context::Frame;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::Module;
+use crate::session::RpcParam;
+use crate::value::{CastMode, DataType, Value, cast};
+
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// `@name`, unless it is a positional one.
+    pub name: Option<String>,
+    /// The value; `None` is DEFAULT.
+    pub value: Option<(Value, DataType)>,
+    pub output: bool,
+}
+
+/// Puts arguments into the parameters' slots.
+pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
+    let short = module.origin.name();
+    if args.len() > module.params.len() {
+        return Err(SqlError::with(
+            8144,
+            16,
+            2,
+            format!("Procedure or function {short} has too many arguments specified."),
+        ));
+    }
+    let mut given = vec![false; module.params.len()];
+    for (position, arg) in args.iter().enumerate() {
+        let slot = match &arg.name {
+            None => position,
+            Some(name) => {
+                let mut params = module.params.iter();
+                let found = params.position(|p| p.name.eq_ignore_ascii_case(name));
+                found.ok_or_else(|| {
+                    SqlError::with(
+                        8145,
+                        16,
+                        2,
+                        format!("{name} is not a parameter for procedure {short}."),
+                    )
+                })?
+            }
+        };
+        if given[slot] {
+            return Err(SqlError::with(
+                8143,
+                16,
+                1,
+                format!(
+                    "Parameter '{}' was supplied multiple times.",
+                    module.params[slot].name
+                ),
+            ));
+        }
+        let param = &module.params[slot];
+        if arg.output && !param.output {
+            return Err(not_output(&param.name));
+        }
+        if let Some((value, from)) = &arg.value {
+            crate::value::precedence::check_implicit(from, &param.ty)?;
+            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)
+                .map_err(|e| unconvertible(e, from, &param.ty))?;
+            given[slot] = true;
+        }
+    }
+    for (slot, param) in module.params.iter().enumerate() {
+        if given[slot] {
+            continue;
+        }
+        match &param.default {
+            Some(value) => frame.values[slot] = value.clone(),
+            None => {
+                return Err(SqlError::with(
+                    201,
+                    16,
+                    4,
+                    format!(
+                        "Procedure or function '{short}' expects parameter '{}', which was not supplied.",
+                        param.name
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A value that does not convert to its parameter is 8114, whatever the conversion itself says.
+fn unconvertible(error: SqlError, from: &DataType, to: &DataType) -> SqlError {
+    match error.number {
+        220 | 232 | 241 | 242 | 244 | 245 | 248 | 8114 | 8115 | 8169 => SqlError::with(
+            8114,
+            16,
+            5,
+            format!(
+                "Error converting data type {} to {}.",
+                from.name(),
+                to.name()
+            ),
+        ),
+        _ => error,
+    }
+}
+
+pub fn rpc_arguments(params: Vec<RpcParam>) -> Vec<Argument> {
+    params
+        .into_iter()
+        .map(|p| Argument {
+            name: p.name,
+            value: if p.default {
+                None
+            } else {
+                Some((p.value, p.ty))
+            },
+            output: p.output,
+        })
+        .collect()
+}
+
+/// 8162.
+pub fn not_output(parameter: &str) -> SqlError {
+    let text = format!(
+        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output."
+    );
+    SqlError::with(8162, 16, 2, text)
+}
