@@ -67,3 +67,20 @@ GO
 DECLARE @t TABLE (id INT);
 SELECT id FROM @t AS x WITH (NOLOCK);
 -- expect error 319 15 1 Incorrect syntax near the keyword 'with'.
+
+-- case: conflicting_hints
+CREATE TABLE [$(s)].t (a INT);
+GO
+SELECT a FROM [$(s)].t WITH (UPDLOCK, XLOCK);
+-- expect error 1047 15 1 Conflicting locking hints specified.
+GO
+SELECT a FROM [$(s)].t WITH (NOLOCK, UPDLOCK);
+-- expect error 1047 15 1
+GO
+SELECT a FROM [$(s)].t WITH (TABLOCK, TABLOCKX);
+-- expect error 1047 15 1
+GO
+SELECT a FROM [$(s)].t WITH (FORCESEEK, FORCESCAN);
+-- expect error 10746 15 1 The FORCESCAN hint is specified simultaneously with the FORCESEEK hint. Remove one of the hints and resubmit the query.
+GO
+SELECT a FROM [$(s)].t WITH (TABLOCK, UPDLOCK, NOWAIT);
