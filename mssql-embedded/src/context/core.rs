@@ -294,12 +294,10 @@ impl Core {
         }
     }
 
-    /// Whether plain reads of a table see versions instead of locking.
-    pub fn reads_versions(&self, latch: &Latch<'_>, table: &TableDef) -> bool {
-        self.settings.isolation == IsolationLevel::ReadCommitted
-            && self
-                .home_of(&latch.catalog, table)
-                .is_some_and(|d| d.read_committed_snapshot)
+    /// Whether plain reads of a table at READ COMMITTED see versions instead of locking.
+    pub fn has_versions(&self, latch: &Latch<'_>, table: &TableDef) -> bool {
+        self.home_of(&latch.catalog, table)
+            .is_some_and(|d| d.read_committed_snapshot)
     }
 
     /// The database whose settings govern the reading of a table. The session's own temporary tables
