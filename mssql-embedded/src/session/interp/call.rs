@@ -12,6 +12,7 @@ use crate::plan::Module;
 use crate::session::{Done, DoneKind, RpcParam, text_of};
 use crate::value::{CastMode, Collation, DataType, Length, Value, cast};
 
+use super::call_errors::{no_parameters, not_output, unknown_procedure};
 use super::{Failure, Flow, Interp, Stop, assign};
 
 #[derive(Clone, Debug)]
@@ -355,6 +356,9 @@ pub(super) fn status(status: i32) -> Returned {
 /// Puts arguments into the parameters' slots.
 pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
     let short = module.origin.name();
+    if module.params.is_empty() && !args.is_empty() {
+        return Err(no_parameters(short, 2));
+    }
     if args.len() > module.params.len() {
         return Err(SqlError::with(
             8144,
@@ -472,22 +476,4 @@ fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
         return Err(unknown_procedure(&String::from_utf16_lossy(&s[..128])));
     }
     Ok(String::from_utf16_lossy(s))
-}
-
-/// 8162.
-pub fn not_output(parameter: &str) -> SqlError {
-    let text = format!(
-        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output."
-    );
-    SqlError::with(8162, 16, 2, text)
-}
-
-/// 2812.
-pub fn unknown_procedure(name: &str) -> SqlError {
-    SqlError::with(
-        2812,
-        16,
-        62,
-        format!("Could not find stored procedure '{name}'."),
-    )
 }

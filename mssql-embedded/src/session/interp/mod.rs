@@ -1,6 +1,7 @@
 //! The interpreter: statements one after the other, control flow, TRY and CATCH.
 
 pub mod call;
+mod call_errors;
 mod errors;
 mod evaluate;
 mod impersonate;
