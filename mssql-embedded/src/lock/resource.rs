@@ -33,11 +33,10 @@ pub enum Resource {
         /// sys.indexes.index_id.
         index: i32,
     },
-    /// A row of a heap.
+    /// A row of a heap, by its locator.
     Row {
         /// object_id of the heap.
         table: ObjectId,
-        /// The row id.
         key: Key,
     },
     /// A page of an index: neighbouring keys.
