@@ -33,10 +33,11 @@ pub enum Resource {
         /// sys.indexes.index_id.
         index: i32,
     },
-    /// A row of a heap, by its locator.
+    /// A row of a heap.
     Row {
         /// object_id of the heap.
         table: ObjectId,
+        /// The row's locator, as the nonclustered indexes hold it.
         key: Key,
     },
     /// A page of an index: neighbouring keys.
