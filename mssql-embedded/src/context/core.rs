@@ -208,8 +208,10 @@ pub struct Core {
     pub try_depth: u32,
     /// NEWID and RAND.
     pub random: Random,
-    /// Messages that the running definition wants shown (severity 10), such as 1945.
+    /// Messages that the running statement wants shown (severity 10), such as 1945.
     pub notices: Vec<SqlError>,
+    /// Whether an aggregate of the running statement has passed over a NULL.
+    pub nulls_eliminated: bool,
     /// CONTEXT_INFO(), 128 bytes once it has been set.
     pub context_info: Option<Arc<[u8]>>,
     /// What the adversary decides for the running statement, if there is one.

@@ -138,6 +138,7 @@ impl Interp<'_> {
         }
         self.core.error = error.number;
         self.core.rowcount = 0;
+        self.core.notices.clear();
         let reach = reach(&error, origin);
         let aborts = self.core.settings.xact_abort && origin != Origin::RaisError;
         if error.severity >= 20 {
