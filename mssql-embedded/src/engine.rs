@@ -236,7 +236,7 @@ impl Engine {
         let mut state = self.state.lock();
         state.store.keep_ghosts(cleanup != GhostCleanup::AtOnce);
         if cleanup == GhostCleanup::AtOnce {
-            state.store.clean_up_ghosts(usize::MAX);
+            state.store.clean_up_all_ghosts();
         }
         self.ghost_cleaner
             .run_by_itself(cleanup == GhostCleanup::Background);

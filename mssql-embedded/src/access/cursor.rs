@@ -122,7 +122,7 @@ impl Cursor {
         self.covering()
     }
 
-    /// The next row.
+    /// Reads on to the next row of the range that the mode lets through, waiting for it where it is locked.
     ///
     /// The locks of the row before are released if they were only S and the row was copied; U locks taken in search of rows to
     /// change stay until the statement ends, since the change may come after the search.

@@ -96,8 +96,22 @@ fn index_numbered(table: &TableDef, id: u32) -> SqlResult<AccessPath> {
 }
 
 fn check(hints: &TableHints, target: bool) -> SqlResult<()> {
-    let lock = &hints.lock;
-    if target && lock.nolock {
+    let Hints {
+        nolock,
+        readcommitted,
+        readcommittedlock,
+        repeatableread,
+        holdlock,
+        rowlock,
+        tablock,
+        tablockx,
+        updlock,
+        xlock,
+        // They go with everything: where READPAST does not, the server notices when it reads.
+        readpast: _,
+        nowait: _,
+    } = hints.lock;
+    if target && nolock {
         return Err(SqlError::with(
             1065,
             15,
@@ -106,24 +120,31 @@ fn check(hints: &TableHints, target: bool) -> SqlResult<()> {
              UPDATE, DELETE or MERGE statements.",
         ));
     }
-    let levels = [
-        lock.nolock,
-        lock.readcommitted,
-        lock.readcommittedlock,
-        lock.repeatableread,
-        lock.holdlock,
-    ];
-    // "Table hints": one hint of each group, and NOLOCK is in both.
-    let grains = [lock.nolock, lock.rowlock, lock.tablock, lock.tablockx];
-    let conflict = levels.iter().filter(|l| **l).count() > 1
-        || grains.iter().filter(|g| **g).count() > 1
-        || lock.nolock && (lock.updlock || lock.xlock || lock.readpast);
+    let several = |group: &[bool]| group.iter().filter(|hint| **hint).count() > 1;
+    // "Table hints": one hint of each group, and NOLOCK is in all of them.
+    let conflict = several(&[
+        nolock,
+        readcommitted,
+        readcommittedlock,
+        repeatableread,
+        holdlock,
+    ]) || several(&[nolock, rowlock, tablock, tablockx])
+        || several(&[nolock, updlock, xlock]);
     if conflict {
         return Err(SqlError::with(
             1047,
             15,
             1,
             "Conflicting locking hints specified.",
+        ));
+    }
+    if hints.force_seek && hints.force_scan {
+        return Err(SqlError::with(
+            10746,
+            15,
+            1,
+            "The FORCESCAN hint is specified simultaneously with the FORCESEEK hint. Remove one of the hints \
+             and resubmit the query.",
         ));
     }
     Ok(())

@@ -27,10 +27,6 @@ impl<'a> Binder<'a> {
         }
         self.check_settings(table, "INSERT")?;
         let hints = table_hints(bound.hints, table, self.ctx.home_of(table).database, true)?.lock;
-        // "Table hints": not for the table in the INTO clause of an INSERT. We do not know SQL Server's number.
-        if hints.readpast {
-            return Err(SqlError::unsupported("READPAST on the target of an INSERT"));
-        }
         let mut positions = self.insert_columns(table, &insert.columns)?;
         let mut columns = self.default_sources(table)?;
         let source = match &insert.source {

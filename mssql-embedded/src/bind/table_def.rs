@@ -15,6 +15,7 @@ use super::column_def;
 use super::constraint::{add_one, auto_name, constraint_names, has_primary_key};
 use super::errors::not_created;
 use super::index_def::nullable_key;
+use super::row_size::check_row_size;
 use super::rules::{bind_default, bind_row_rules, computed_type, context};
 use super::{resolve_collation, resolve_type};
 
@@ -334,8 +335,9 @@ fn column_type(
     Ok((ty, def.nullable.unwrap_or(nullable)))
 }
 
-/// Binds every expression of the definition once, so that a wrong one is refused now.
+/// Binds every expression of the definition once, so that a wrong one is refused now, as is a row that is too large.
 fn validate(table: &TableDef, database: &Database, interrupted: Asking<'_>) -> SqlResult<()> {
+    check_row_size(table)?;
     let (catalog, variables) = (Catalog::default(), VariableMap::default());
     let ctx = BindContext {
         interrupted,

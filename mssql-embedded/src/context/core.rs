@@ -210,8 +210,10 @@ pub struct Core {
     pub try_depth: u32,
     /// NEWID and RAND.
     pub random: Random,
-    /// Messages that the running definition wants shown (severity 10), such as 1945.
+    /// Messages that the running statement wants shown (severity 10), such as 1945.
     pub notices: Vec<SqlError>,
+    /// Whether an aggregate of the running statement has passed over a NULL.
+    pub nulls_eliminated: bool,
     /// CONTEXT_INFO(), 128 bytes once it has been set.
     pub context_info: Option<Arc<[u8]>>,
     /// What the adversary decides for the running statement, if there is one.
@@ -296,12 +298,10 @@ impl Core {
         }
     }
 
-    /// Whether plain reads of a table see versions instead of locking.
-    pub fn reads_versions(&self, latch: &Latch<'_>, table: &TableDef) -> bool {
-        self.settings.isolation == IsolationLevel::ReadCommitted
-            && self
-                .home_of(&latch.catalog, table)
-                .is_some_and(|d| d.read_committed_snapshot)
+    /// Whether plain reads of a table at READ COMMITTED see versions instead of locking.
+    pub fn has_versions(&self, latch: &Latch<'_>, table: &TableDef) -> bool {
+        self.home_of(&latch.catalog, table)
+            .is_some_and(|d| d.read_committed_snapshot)
     }
 
     /// The database whose settings govern the reading of a table. The session's own temporary tables

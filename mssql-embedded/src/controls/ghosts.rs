@@ -16,6 +16,6 @@ impl Controls {
 
     /// Removes every ghost that no snapshot needs, as an index rebuild does.
     pub fn clean_up_ghosts(&self) {
-        self.engine.latch().store.clean_up_ghosts(usize::MAX);
+        self.engine.latch().store.clean_up_all_ghosts();
     }
 }

@@ -75,9 +75,8 @@ pub fn run_insert(
             env.keep(size_of::<Row>())?;
             written.push(Arc::clone(&row));
         }
-        if let (Some(value), Target::Table(_)) = (identity, &insert.target) {
-            env.core.identity = value.clone();
-            env.frame.scope_identity = value;
+        if let Some(value) = identity {
+            last_identity(value, env);
         }
         result.rows += 1;
         if let Some(output) = &insert.output {
@@ -94,7 +93,16 @@ pub fn run_insert(
     }
     check_parents(&insert.foreign, &written, "INSERT", env)?;
     outputs.finish(insert.output.as_ref(), &mut result, env)?;
+    if !table.columns.iter().any(|c| c.identity.is_some()) {
+        last_identity(Value::Null, env);
+    }
     Ok(result)
+}
+
+/// What @@IDENTITY and SCOPE_IDENTITY say from now on.
+fn last_identity(value: Value, env: &mut Env<'_, '_>) {
+    env.core.identity = value.clone();
+    env.frame.scope_identity = value;
 }
 
 /// Fills a new table; how many rows were written.
@@ -106,6 +114,9 @@ pub fn fill_table(
 ) -> SqlResult<u64> {
     let target = Target::Table(Arc::clone(table));
     let mut result = DmlResult::default();
+    if !table.columns.iter().any(|c| c.identity.is_some()) {
+        last_identity(Value::Null, env);
+    }
     for values in rows {
         env.tick()?;
         note_explicit_identity(&target, &values, env);

@@ -69,6 +69,23 @@ impl Aggregate {
         }
     }
 
+    /// Whether SQL Server warns (8153) when it passes over a NULL.
+    pub fn warns_of_null(self) -> bool {
+        match self {
+            Self::StringAgg => false,
+            Self::Count
+            | Self::CountBig
+            | Self::Sum
+            | Self::Avg
+            | Self::Min
+            | Self::Max
+            | Self::Stdev
+            | Self::StdevP
+            | Self::Var
+            | Self::VarP => true,
+        }
+    }
+
     /// How many arguments it takes; COUNT(*) is the binder's exception.
     pub fn arity(self) -> usize {
         if self == Self::StringAgg { 2 } else { 1 }

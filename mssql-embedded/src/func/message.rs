@@ -58,7 +58,7 @@ fn format_message(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> Sq
     Ok(fitted(message, &signature.ret))
 }
 
-/// The longest message.
+/// What a message of RAISERROR shows ("RAISERROR", msg_str), one less than sys.messages holds.
 const MESSAGE_UNITS: usize = 2047;
 
 /// Fills in the placeholders of a message as RAISERROR and FORMATMESSAGE do: `%s`, `%d`, `%i`,

@@ -37,7 +37,7 @@ pub enum Resource {
     Row {
         /// object_id of the heap.
         table: ObjectId,
-        /// The row id.
+        /// The row's locator, as the nonclustered indexes hold it.
         key: Key,
     },
     /// A page of an index: neighbouring keys.

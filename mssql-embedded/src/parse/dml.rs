@@ -2,6 +2,7 @@
 
 use super::cursor::Parser;
 use super::errors;
+use super::hints::Verb;
 use super::query::QueryPlace;
 use super::token::Tok;
 use crate::ast::{
@@ -22,7 +23,7 @@ impl Parser<'_> {
         }
         let top = self.dml_top()?;
         self.eat_kw("INTO");
-        let target = self.dml_target()?;
+        let target = self.dml_target(Verb::Insert)?;
         let columns = self.insert_columns()?;
         let output = self.output_clause()?;
         let source = self.insert_source(&columns)?;
@@ -47,13 +48,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A table, alias or table variable with its hints.
-    fn dml_target(&mut self) -> SqlResult<DmlTarget> {
+    /// A table or alias with its hints, or a table variable, which takes none.
+    fn dml_target(&mut self, verb: Verb) -> SqlResult<DmlTarget> {
         if self.is(Tok::Variable) {
             let name = self.variable()?;
+            // Not the beginning of another statement, which DELETE would otherwise end before.
             if self.kw("WITH") {
-                // A table variable belongs to one session, so lock hints on it change nothing.
-                self.table_hints()?;
+                return Err(self.fail());
             }
             return Ok(DmlTarget::Variable(name));
         }
@@ -61,8 +62,9 @@ impl Parser<'_> {
             return Err(refused);
         }
         let name = self.object_name()?;
-        let hints = if self.kw("WITH") || self.old_style_hint() {
-            self.table_hints()?
+        // "The WITH keyword and the parentheses are required", say "INSERT", "UPDATE" and "DELETE".
+        let hints = if self.kw("WITH") {
+            self.target_hints(verb)?
         } else {
             Vec::new()
         };
@@ -162,7 +164,7 @@ impl Parser<'_> {
     pub fn update(&mut self, with: Vec<Cte>) -> SqlResult<StmtKind> {
         self.advance();
         let top = self.dml_top()?;
-        let target = self.dml_target()?;
+        let target = self.dml_target(Verb::Change)?;
         self.expect_kw("SET")?;
         let set = self.comma_list(Self::set_clause)?;
         let output = self.output_clause()?;
@@ -233,7 +235,7 @@ impl Parser<'_> {
         self.advance();
         let top = self.dml_top()?;
         self.eat_kw("FROM");
-        let target = self.dml_target()?;
+        let target = self.dml_target(Verb::Change)?;
         let output = self.output_clause()?;
         let from = if self.eat_kw("FROM") {
             self.table_sources()?

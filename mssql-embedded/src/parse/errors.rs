@@ -45,13 +45,12 @@ pub(super) fn too_deep(line: u32) -> SqlError {
     syntax(191, 1, line, message.into())
 }
 
-pub(super) fn with_needs_semicolon(text: &str, line: u32) -> SqlError {
-    let message = format!(
-        "Incorrect syntax near the keyword '{text}'. If this statement is a common table expression, \
-         an xmlnamespaces clause or a change tracking context clause, the previous statement must be \
-         terminated with a semicolon."
-    );
-    syntax(319, 1, line, message)
+/// The keyword is shown in small letters however it is written.
+pub(super) fn with_needs_semicolon(line: u32) -> SqlError {
+    let message = "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, \
+                   an xmlnamespaces clause or a change tracking context clause, the previous statement must \
+                   be terminated with a semicolon.";
+    syntax(319, 1, line, message.into())
 }
 
 pub(super) fn cte_needs_semicolon(text: &str, line: u32) -> SqlError {
@@ -60,6 +59,29 @@ pub(super) fn cte_needs_semicolon(text: &str, line: u32) -> SqlError {
          need to explicitly terminate the previous statement with a semi-colon."
     );
     syntax(336, 1, line, message)
+}
+
+pub(super) fn index_hint_of_target(line: u32) -> SqlError {
+    let message = "Index hints are only allowed in a FROM or OPTION clause.";
+    syntax(1069, 1, line, message.into())
+}
+
+pub(super) fn forceseek_of_target(line: u32) -> SqlError {
+    let message = "The FORCESEEK hint is not allowed for target tables of INSERT, UPDATE, or DELETE \
+                   statements.";
+    syntax(10724, 1, line, message.into())
+}
+
+pub(super) fn forcescan_of_target(line: u32) -> SqlError {
+    let message = "The FORCESCAN hint is not allowed for target tables of INSERT, UPDATE, or DELETE \
+                   statements.";
+    syntax(10745, 1, line, message.into())
+}
+
+pub(super) fn readpast_of_insert(line: u32) -> SqlError {
+    let message = "The READPAST lock hint is only allowed on target tables of UPDATE and DELETE and on \
+                   tables specified in an explicit FROM clause.";
+    syntax(4102, 1, line, message.into())
 }
 
 pub(super) fn not_boolean(near: &str, line: u32) -> SqlError {

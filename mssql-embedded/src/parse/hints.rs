@@ -11,7 +11,46 @@ use crate::refused::{Kind, refusal};
 
 const RECURSION_MAX: u32 = 32_767;
 
+/// What a statement does with its target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Insert,
+    /// UPDATE, DELETE.
+    Change,
+}
+
 impl Parser<'_> {
+    /// The hints of a target: how it is locked, not how it is searched, which the FROM clause may say.
+    pub(super) fn target_hints(&mut self, verb: Verb) -> SqlResult<Vec<TableHint>> {
+        let line = self.line();
+        let hints = self.table_hints()?;
+        for hint in &hints {
+            match hint {
+                TableHint::Index(_) | TableHint::IndexId(_) => {
+                    return Err(errors::index_hint_of_target(line));
+                }
+                TableHint::ForceSeek => return Err(errors::forceseek_of_target(line)),
+                TableHint::ForceScan => return Err(errors::forcescan_of_target(line)),
+                TableHint::ReadPast if verb == Verb::Insert => {
+                    return Err(errors::readpast_of_insert(line));
+                }
+                TableHint::ReadPast
+                | TableHint::NoLock
+                | TableHint::UpdLock
+                | TableHint::XLock
+                | TableHint::RowLock
+                | TableHint::TabLock
+                | TableHint::TabLockX
+                | TableHint::HoldLock
+                | TableHint::RepeatableRead
+                | TableHint::ReadCommitted
+                | TableHint::ReadCommittedLock
+                | TableHint::NoWait => {}
+            }
+        }
+        Ok(hints)
+    }
+
     /// `WITH (hints)`, or the older `(hints)`; empty when neither follows.
     pub fn table_hints(&mut self) -> SqlResult<Vec<TableHint>> {
         // The end of a view, not a hint.

@@ -141,8 +141,6 @@ impl Parser<'_> {
             return Err(self.refused(Kind::Clause, "a method call on a variable"));
         }
         let alias = self.table_alias()?;
-        // A table variable belongs to one session, so lock hints on it change nothing.
-        self.table_hints()?;
         Ok(TableSource::Variable { name, alias })
     }
 
@@ -192,11 +190,7 @@ impl Parser<'_> {
         }
         let plain = matches!(name.parts.as_slice(), [n] if n.name.eq_ignore_ascii_case("openjson"));
         if self.kw("WITH") && plain {
-            let token = self.peek();
-            return Err(errors::with_needs_semicolon(
-                &self.near(token),
-                token.pos.line,
-            ));
+            return Err(errors::with_needs_semicolon(self.line()));
         }
         if self.kw("WITH") && self.peek_at(1).kind == Tok::LParen {
             return Err(self.unsupported("WITH after a table-valued function"));

@@ -153,9 +153,7 @@ impl Parser<'_> {
 
     fn with_statement(&mut self, place: Place) -> SqlResult<StmtKind> {
         if !place.terminated {
-            let token = self.peek();
-            let text = self.slice(token);
-            return Err(errors::with_needs_semicolon(text, token.pos.line));
+            return Err(errors::with_needs_semicolon(self.line()));
         }
         let with = self.ctes()?;
         match self.upper().as_str() {

@@ -121,7 +121,7 @@ fn throw_and_with_need_a_semicolon_before() {
     fails(
         "PRINT 'a' WITH c AS (SELECT 1 a) SELECT * FROM c",
         319,
-        "'WITH'",
+        "'with'",
     );
     fails(
         "SELECT 1 FROM t WITH c AS (SELECT 1 a) SELECT 1",

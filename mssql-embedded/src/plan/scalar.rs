@@ -85,11 +85,10 @@ pub enum Cond {
     },
     /// `x IS NULL`.
     IsNull(Scalar),
-    /// `x IN (a, b)`; all of the common type.
+    /// `x IN (a, b)`. The binder has cast all of them to `ty`, which compares them.
     InList {
         expr: Scalar,
         list: Vec<Scalar>,
-        /// The common type.
         ty: DataType,
     },
     /// `x LIKE p ESCAPE e`.
@@ -104,15 +103,13 @@ pub enum Cond {
         blanks: bool,
     },
     Exists(Box<Query>),
-    /// `x op ANY|ALL (query)`; IN is `= ANY`. The query has one output column of type `ty`.
+    /// `x op ANY|ALL (query)`; IN is `= ANY`. The left side and the query's one output column have been cast to `ty`.
     Quantified {
         op: CompareOp,
         /// ALL rather than ANY.
         all: bool,
-        /// The left operand, of type `ty`.
         left: Scalar,
         query: Box<Query>,
-        /// The common type.
         ty: DataType,
     },
 }

@@ -83,6 +83,7 @@ impl Session {
             try_depth: 0,
             random: crate::context::Random::default(),
             notices: Vec::new(),
+            nulls_eliminated: false,
             context_info: None,
             choices: None,
             statements: 0,

@@ -81,8 +81,8 @@ pub trait ResultSink {
     fn env_change(&mut self, change: &EnvChange) -> Result<(), Disconnected>;
     /// Sends what has gathered without waiting for more (RAISERROR … WITH NOWAIT).
     fn flush(&mut self) -> Result<(), Disconnected>;
-    /// Whether the client has sent an attention or hung up; asked at statement ends, every few
-    /// thousand rows, and about every 20 ms while waiting for a lock or in WAITFOR.
+    /// Whether the client has sent an attention or hung up; asked at statement ends, by long loops whenever they let others
+    /// have the latch, and about every 20 ms while waiting for a lock or in WAITFOR.
     fn interrupted(&mut self) -> Option<Interrupt>;
     /// The bytes of the request and its answer that were not yet told.
     fn traffic(&mut self) -> Traffic;
@@ -106,7 +106,6 @@ pub enum RequestEnd {
 /// What LOGIN7 carries.
 #[derive(Clone, Debug, Default)]
 pub struct LoginRequest {
-    /// The login.
     pub user: String,
     pub password: String,
     /// An access token, which takes the place of both.
@@ -120,7 +119,7 @@ pub struct LoginRequest {
 /// What the server answers to a successful login.
 #[derive(Clone, Debug)]
 pub struct LoginAck {
-    /// The current database.
+    /// What the session begins in: the one asked for, or the login's default.
     pub database: String,
     pub spid: u16,
     /// The default collation's five bytes for ENVCHANGE type 7.
@@ -151,7 +150,7 @@ pub struct RpcParam {
     pub output: bool,
     /// fDefaultValue: use the procedure's default.
     pub default: bool,
-    /// The declared type.
+    /// As the client declared it, which need not be that of the procedure's parameter.
     pub ty: DataType,
     pub value: Value,
 }

@@ -66,6 +66,11 @@ impl Store {
         self.tables.values().map(super::TableStore::ghosts).sum()
     }
 
+    /// Removes every ghost that no snapshot needs and nobody writes.
+    pub fn clean_up_all_ghosts(&mut self) {
+        self.clean_up_ghosts(self.ghosts.places.len());
+    }
+
     /// Removes at most so many ghosts, the oldest first, and tells how many it looked at.
     pub fn clean_up_ghosts(&mut self, at_most: usize) -> usize {
         let keep = Keep {

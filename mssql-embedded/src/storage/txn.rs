@@ -25,10 +25,9 @@ pub struct Txn {
 
 /// How to take one change back. Changes are undone newest first.
 pub enum Undo {
-    /// Remove the newest version of a row (`tree` 0 or 1) or index entry.
+    /// Remove the newest version of a row (`tree` 0 or 1) or index entry (`tree` is the index_id, as everywhere below).
     Write {
         table: ObjectId,
-        /// The index_id.
         tree: i32,
         /// The locator or entry key.
         key: Key,
@@ -39,11 +38,7 @@ pub enum Undo {
         previous: Option<Box<TableStore>>,
     },
     /// Remove an index that was added.
-    IndexAdded {
-        table: ObjectId,
-        /// The index_id.
-        index: i32,
-    },
+    IndexAdded { table: ObjectId, index: i32 },
     /// Put an index back that was dropped.
     IndexDropped { table: ObjectId, index: IndexStore },
     /// Anything else: changes of the catalogue.

@@ -210,3 +210,25 @@ EXEC (@s);
 GO
 CREATE INDEX ix ON $(s).t (a);
 -- expect error 1910 16 * Could not create nonclustered index 'ix' because it exceeds the maximum of 999 allowed per table or view.
+
+-- The overhead is 6 bytes and one for every eight columns; a column of variable length adds nothing that could not be
+-- moved out of the row: github.com/RyanLamansky/sql-server-simulator, CreateTableTests.cs, seen on SQL Server 2025.
+-- case: a_row_that_no_page_can_hold
+CREATE TABLE [$(s)].t (a CHAR(8000), b CHAR(54));
+-- expect error 1701 16 1 Creating or altering table 't' failed because the minimum row size would be 8061, including 7 bytes of internal overhead. This exceeds the maximum allowable table row size of 8060 bytes.
+GO
+CREATE TABLE [$(s)].t (a INT IDENTITY NOT NULL, b CHAR(4000), c CHAR(4000), d CHAR(1000));
+-- expect error 1701 16 1 would be 9011, including 7 bytes
+GO
+CREATE TABLE [$(s)].t (a CHAR(8000), b CHAR(53));
+GO
+ALTER TABLE [$(s)].t ADD c TINYINT NULL;
+-- expect error 1701 16 1
+GO
+ALTER TABLE [$(s)].t ALTER COLUMN b CHAR(54);
+-- expect error 1701 16 1
+GO
+CREATE TABLE [$(s)].u (a CHAR(8000), b CHAR(50), c BIT, d BIT, e BIT, f BIT, g BIT, h BIT, i BIT, j BIT, k BIT);
+CREATE TABLE [$(s)].v (a NVARCHAR(4000), b NVARCHAR(4000), c VARCHAR(8000), d NVARCHAR(MAX));
+INSERT [$(s)].v (a, b, c) VALUES (REPLICATE(N'a', 4000), REPLICATE(N'b', 4000), REPLICATE('c', 8000));
+-- expect rowcount 1

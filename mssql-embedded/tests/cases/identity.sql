@@ -116,3 +116,51 @@ GO
 SELECT id FROM $(s).t ORDER BY id;
 -- expect row: 0
 -- expect row: 1
+
+-- "@@IDENTITY": "If the statement didn't affect any tables with identity columns, @@IDENTITY returns NULL." That holds for
+-- SCOPE_IDENTITY, for no rows, for table variables and for SELECT INTO, too, and a procedure resets only @@IDENTITY of its
+-- caller: github.com/mirek/bitsql, harness/corpus, seen on SQL Server 2025.
+-- case: a_table_without_identity_resets_both
+CREATE TABLE [$(s)].t (id INT IDENTITY, v INT);
+CREATE TABLE [$(s)].u (v INT);
+INSERT [$(s)].t (v) VALUES (1);
+INSERT [$(s)].t (v) SELECT 2 WHERE 1 = 0;
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+INSERT [$(s)].u (v) SELECT 2 WHERE 1 = 0;
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 1 | 1
+-- expect set
+-- expect row: NULL | NULL
+GO
+DECLARE @t TABLE (v INT);
+INSERT [$(s)].t (v) VALUES (3);
+UPDATE [$(s)].u SET v = 1;
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+INSERT @t (v) VALUES (1);
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 2 | 2
+-- expect set
+-- expect row: NULL | NULL
+GO
+INSERT [$(s)].t (v) VALUES (4);
+SELECT v INTO [$(s)].w FROM [$(s)].u;
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: NULL | NULL
+
+-- case: a_procedure_resets_the_session_and_not_its_callers_scope
+CREATE TABLE [$(s)].t (id INT IDENTITY, v INT);
+CREATE TABLE [$(s)].u (v INT);
+GO
+CREATE PROCEDURE [$(s)].p AS INSERT [$(s)].u (v) VALUES (1);
+GO
+INSERT [$(s)].t (v) VALUES (1);
+EXEC [$(s)].p;
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 1 | NULL
+
+-- case: the_numbers_of_a_table_variable_count
+-- github.com/RyanLamansky/sql-server-simulator, docs/claude/table-variables.md.
+DECLARE @t TABLE (id INT IDENTITY(5, 1), v INT);
+INSERT @t (v) VALUES (1), (2);
+SELECT SCOPE_IDENTITY(), @@IDENTITY;
+-- expect row: 6 | 6

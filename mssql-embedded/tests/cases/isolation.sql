@@ -182,3 +182,101 @@ GO
 -- on reader
 SELECT 1;
 -- expect row: 1
+
+-- case: readpast_at_repeatable_read_keeps_the_rows_it_read
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1), (2, 2);
+BEGIN TRAN;
+UPDATE [$(s)].t WITH (ROWLOCK) SET v = 0 WHERE id = 2;
+GO
+-- on reader
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+BEGIN TRAN;
+SELECT id FROM [$(s)].t WITH (READPAST, ROWLOCK);
+-- expect row: 1
+GO
+COMMIT;
+SET LOCK_TIMEOUT 0;
+GO
+UPDATE [$(s)].t WITH (ROWLOCK) SET v = 3 WHERE id = 2;
+UPDATE [$(s)].t WITH (ROWLOCK) SET v = 3 WHERE id = 1;
+-- expect error 1222 16 *
+GO
+-- on reader
+COMMIT;
+GO
+UPDATE [$(s)].t SET v = 3 WHERE id = 1;
+
+-- case: readpast_goes_by_the_level_of_the_table
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1);
+GO
+SELECT id FROM [$(s)].t WITH (READPAST, NOLOCK);
+-- expect error 650 16 1
+GO
+SELECT id FROM [$(s)].t WITH (READPAST, HOLDLOCK);
+-- expect error 650 16 1
+GO
+SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
+UPDATE [$(s)].t WITH (READPAST) SET v = 2;
+-- expect rowcount 1
+GO
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SELECT id FROM [$(s)].t WITH (READPAST, READCOMMITTEDLOCK);
+SELECT id FROM [$(s)].t WITH (READPAST, REPEATABLEREAD);
+-- expect row: 1
+-- expect set
+-- expect row: 1
+GO
+UPDATE [$(s)].t WITH (READPAST) SET v = 3;
+-- expect error 650 16 1
+
+-- case: readpast_under_snapshot_is_refused_beside_updlock_too
+-- "Table hints" says that READPAST must then stand beside a hint that asks for locks, such as UPDLOCK. SQL Server 2025 refuses
+-- that and takes it beside a hint of another level: github.com/mirek/bitsql, harness/corpus/tail5/b2-readpast-snapshot.sql.
+ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON;
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1);
+GO
+SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+GO
+SELECT id FROM [$(s)].t WITH (READPAST, UPDLOCK);
+-- expect error 650 16 1
+GO
+SELECT id FROM [$(s)].t WITH (READPAST, HOLDLOCK);
+-- expect error 650 16 1
+GO
+UPDATE [$(s)].t WITH (READPAST) SET v = 5;
+-- expect error 650 16 1
+GO
+SELECT id FROM [$(s)].t WITH (READPAST, READCOMMITTEDLOCK);
+-- expect row: 1
+
+-- case: readpast_at_a_wrong_level_ends_batch_and_transaction
+-- Seen on SQL Server 2025: github.com/mirek/bitsql, docs/reference/tail5-b2.md.
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+GO
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+BEGIN TRAN;
+INSERT [$(s)].t VALUES (1, 1);
+SELECT id FROM [$(s)].t WITH (READPAST);
+PRINT 'went on';
+-- expect error 650 16 1
+GO
+SELECT @@TRANCOUNT AS n, (SELECT COUNT(*) FROM [$(s)].t) AS m;
+-- expect row: 0 | 0
+
+-- case: the_hint_of_a_level_replaces_that_of_the_session
+-- read_committed_snapshot on
+-- "Table hints": READCOMMITTED reads versions where READ_COMMITTED_SNAPSHOT is on.
+CREATE TABLE [$(s)].t (id INT PRIMARY KEY, v INT);
+INSERT [$(s)].t VALUES (1, 1);
+BEGIN TRAN;
+UPDATE [$(s)].t SET v = 2;
+GO
+-- on reader
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SELECT v FROM [$(s)].t WITH (READCOMMITTED);
+-- expect row: 1
+GO
+ROLLBACK;

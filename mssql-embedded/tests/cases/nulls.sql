@@ -108,3 +108,36 @@ FROM (VALUES (1), (2), (NULL)) v(x) ORDER BY x;
 -- expect row: NULL | 'unknown'
 -- expect row: 1 | 'in'
 -- expect row: 2 | 'unknown'
+
+-- With ANSI_WARNINGS an aggregate says once for a statement, behind the rows, that it passes over NULL; COUNT(*) and STRING_AGG do
+-- not: github.com/RyanLamansky/sql-server-simulator, docs/claude/errors.md, seen on SQL Server 2025.
+-- case: aggregates_warn_of_null
+CREATE TABLE [$(s)].t (k INT NOT NULL, v INT NULL);
+INSERT [$(s)].t VALUES (1, 1), (1, NULL), (2, NULL);
+GO
+SELECT SUM(v) AS s FROM [$(s)].t;
+-- expect row: 1
+-- expect info Warning: Null value is eliminated by an aggregate or other SET operation.
+GO
+SELECT k, COUNT(v) AS n FROM [$(s)].t GROUP BY k ORDER BY k;
+-- expect row: 1 | 1
+-- expect row: 2 | 0
+-- expect info Null value is eliminated
+GO
+SELECT DISTINCT SUM(v) OVER () AS s FROM [$(s)].t;
+-- expect row: 1
+-- expect info Null value is eliminated
+GO
+DECLARE @a INT;
+SELECT @a = AVG(v) FROM [$(s)].t;
+-- expect info Null value is eliminated
+GO
+DECLARE @a INT = (SELECT SUM(v) FROM [$(s)].t);
+-- expect info Null value is eliminated
+GO
+IF (SELECT SUM(v) FROM [$(s)].t) = 1 PRINT 'body';
+-- expect info Null value is eliminated
+-- expect info body
+GO
+UPDATE [$(s)].t SET k = (SELECT SUM(v) FROM [$(s)].t);
+-- expect info Null value is eliminated

@@ -1,5 +1,5 @@
--- Arguments are matched by position, then by name, then by default; a missing one is 201, one too many 8144,
--- an unknown name 8145. Longer values are cut to the parameter's type without a word. A procedure that does
+-- Arguments are matched by position, then by name, then by default; a missing one is 201, one too many 8144, or 8146
+-- where there are no parameters, an unknown name 8145. Longer values are cut to the parameter's type without a word. A procedure that does
 -- not say otherwise returns 0.
 
 -- case: positions_names_and_defaults
@@ -29,6 +29,19 @@ CREATE PROCEDURE [$(s)].p @a INT AS SELECT @a AS a;
 GO
 EXEC [$(s)].p 1, 2;
 -- expect error 8144 16 2 Procedure or function p has too many arguments specified.
+
+-- The states of 8146: github.com/RyanLamansky/sql-server-simulator, SimulatedSqlException, seen on SQL Server 2025.
+-- case: arguments_without_parameters
+CREATE PROCEDURE [$(s)].p AS SELECT 1 AS a;
+GO
+EXEC [$(s)].p 1;
+-- expect error 8146 16 2 Procedure p has no parameters and arguments were supplied.
+GO
+EXEC [$(s)].p @z = 1;
+-- expect error 8146 16 2
+GO
+EXEC sp_executesql N'SELECT 1', N'', 1;
+-- expect error 8146 16 1 Procedure  has no parameters and arguments were supplied.
 
 -- case: an_unknown_argument
 CREATE PROCEDURE [$(s)].p @a INT = 1 AS SELECT @a AS a;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::SqlResult;
-use crate::func::Accumulator;
+use crate::func::{Accumulator, Aggregate};
 use crate::memory::{Charge, row_bytes};
 use crate::plan::{AggregateCall, Group};
 use crate::value::Value;
@@ -54,6 +54,7 @@ impl State {
         for arg in &call.args {
             values.push(eval(arg, env)?);
         }
+        note_null(call.function, &values, env);
         if let (Some(seen), Some(first)) = (&mut self.seen, values.first()) {
             let mut key = Vec::new();
             encode_key(first, &call.arg_ty, false, &mut key);
@@ -79,6 +80,13 @@ impl State {
             self.accumulator.add(&values)?;
         }
         self.accumulator.finish()
+    }
+}
+
+/// Notes that an aggregate passes over a NULL.
+pub(super) fn note_null(function: Aggregate, args: &[Value], env: &mut Env<'_, '_>) {
+    if args.first().is_some_and(Value::is_null) && function.warns_of_null() {
+        env.core.nulls_eliminated = true;
     }
 }
 

@@ -177,66 +177,110 @@ fn bound(
 
 /// The locks of a table access, from isolation level, hints and purpose.
 fn read_mode(scan: &Scan, env: &mut Env<'_, '_>) -> SqlResult<ReadMode> {
-    let (hints, purpose) = (&scan.hints, scan.purpose);
-    let level = env.core.settings.isolation;
-    let serializable = hints.holdlock || level == IsolationLevel::Serializable && !weaker(hints);
-    let repeatable =
-        hints.repeatableread || level == IsolationLevel::RepeatableRead && !weaker(hints);
-    if hints.readpast {
-        check_readpast(hints, level)?;
+    let Hints {
+        nolock: _,
+        holdlock: _,
+        repeatableread: _,
+        readcommitted: _,
+        readpast,
+        updlock,
+        xlock,
+        readcommittedlock,
+        tablock,
+        tablockx,
+        nowait,
+        rowlock,
+    } = scan.hints;
+    let session = env.core.settings.isolation;
+    let hinted = hinted_level(&scan.hints);
+    let level = hinted.unwrap_or(session);
+    let modifies = scan.purpose == Purpose::Modify;
+    if readpast {
+        check_readpast(level, modifies)?;
     }
     // Also before a change: it must notice what others changed since.
-    let past = match level {
+    let past = match session {
         IsolationLevel::Snapshot => Some(env.transaction_snapshot(&scan.table)?),
         IsolationLevel::ReadUncommitted
         | IsolationLevel::ReadCommitted
         | IsolationLevel::RepeatableRead
         | IsolationLevel::Serializable => None,
     };
-    let lock = if hints.xlock || hints.tablockx {
+    let by_versions = level == IsolationLevel::ReadCommitted
+        && !(readcommittedlock || tablock)
+        && env.core.has_versions(&env.latch, &scan.table);
+    let lock = if xlock || tablockx {
         ReadLock::Exclusive
-    } else if hints.updlock || purpose == Purpose::Modify {
+    } else if updlock || modifies {
         ReadLock::Update
-    } else if hints.nolock || level == IsolationLevel::ReadUncommitted && !stronger(hints) {
+    } else if level == IsolationLevel::ReadUncommitted && !tablock {
         ReadLock::None
-    } else if let Some(past) = past.filter(|_| !stronger(hints)) {
+    } else if let Some(past) = past.filter(|_| hinted.is_none() && !tablock) {
         ReadLock::Snapshot(past)
-    } else if env.core.reads_versions(&env.latch, &scan.table)
-        && !locks(hints, serializable, repeatable)
-    {
+    } else if by_versions {
         ReadLock::Snapshot(env.statement_snapshot()?)
     } else {
         ReadLock::Shared
     };
-    let by_versions = level == IsolationLevel::ReadCommitted
-        && env.core.reads_versions(&env.latch, &scan.table)
-        && !locks(hints, serializable, repeatable);
-    if hints.readpast && by_versions && env.core.choices.is_some() {
+    if readpast && by_versions && env.core.choices.is_some() {
         return Err(readpast_refused());
     }
     let grain = match &env.core.choices {
-        _ if hints.tablock || hints.tablockx => Grain::Table,
-        Some(choices) if !hints.rowlock && takes_row_locks(lock) => choices.grain(),
+        _ if tablock || tablockx => Grain::Table,
+        Some(choices) if !rowlock && takes_row_locks(lock) => choices.grain(),
         _ => Grain::Row,
     };
     let qualify_first = lock == ReadLock::Update
         && grain == Grain::Row
         && env.core.engine.optimized_locking
         && level == IsolationLevel::ReadCommitted
-        && !(hints.updlock || stronger(hints))
-        && env.core.reads_versions(&env.latch, &scan.table)
+        && hinted.is_none()
+        && !(updlock || tablock)
+        && env.core.has_versions(&env.latch, &scan.table)
         && (env.core.choices.as_ref())
             .is_none_or(|choices| !choices.chance(Question::LockAfterQualification, 4));
+    let serializable = level == IsolationLevel::Serializable;
+    let repeatable = level == IsolationLevel::RepeatableRead;
     Ok(ReadMode {
         lock,
-        hold: serializable || repeatable || hints.updlock || hints.xlock || hints.tablockx,
+        hold: serializable || repeatable || updlock || xlock || tablockx,
         range: serializable,
         keep: points_to_rows(scan),
-        readpast: hints.readpast,
-        nowait: hints.nowait,
+        readpast,
+        nowait,
         grain,
         qualify_first,
     })
+}
+
+/// The level that the hints of a table put in place of the session's.
+fn hinted_level(hints: &Hints) -> Option<IsolationLevel> {
+    let Hints {
+        nolock,
+        holdlock,
+        repeatableread,
+        readcommitted,
+        readcommittedlock,
+        readpast: _,
+        updlock: _,
+        xlock: _,
+        tablock: _,
+        tablockx: _,
+        nowait: _,
+        rowlock: _,
+    } = *hints;
+    // Two of them are a conflict, which the binder has refused.
+    if nolock {
+        Some(IsolationLevel::ReadUncommitted)
+    } else if holdlock {
+        Some(IsolationLevel::Serializable)
+    } else if repeatableread {
+        Some(IsolationLevel::RepeatableRead)
+    } else if readcommitted || readcommittedlock {
+        Some(IsolationLevel::ReadCommitted)
+    } else {
+        None
+    }
 }
 
 /// Whether what is handed on holds values that are too large to be copied. SQL Server then hands on pointers, and locks the rows until
@@ -254,36 +298,17 @@ fn takes_row_locks(lock: ReadLock) -> bool {
     }
 }
 
-/// A hint that lowers a higher isolation level for this table.
-fn weaker(hints: &Hints) -> bool {
-    hints.nolock || hints.readcommitted || hints.readcommittedlock || hints.readpast
-}
-
-/// A hint that asks for locks although the level reads without them.
-fn stronger(hints: &Hints) -> bool {
-    hints.holdlock
-        || hints.repeatableread
-        || hints.readcommittedlock
-        || hints.readcommitted
-        || hints.tablock
-}
-
-/// Whether a plain read locks although READ_COMMITTED_SNAPSHOT is on.
-fn locks(hints: &Hints, serializable: bool, repeatable: bool) -> bool {
-    serializable || repeatable || hints.readcommittedlock || hints.tablock
-}
-
-fn check_readpast(hints: &Hints, level: IsolationLevel) -> SqlResult<()> {
-    let legal = matches!(
-        level,
-        IsolationLevel::ReadCommitted | IsolationLevel::RepeatableRead
-    ) || hints.readcommitted
-        || hints.readcommittedlock
-        || hints.repeatableread;
-    if legal && !hints.holdlock {
-        return Ok(());
+/// READPAST goes by the level at which the table is read, whatever locks the other hints ask for: SQL Server refuses it
+/// beside UPDLOCK, too, in a session at SNAPSHOT, though "Table hints" demands such a hint there. What a statement
+/// changes it locks even at READ UNCOMMITTED.
+fn check_readpast(level: IsolationLevel, modifies: bool) -> SqlResult<()> {
+    match level {
+        IsolationLevel::ReadCommitted | IsolationLevel::RepeatableRead => Ok(()),
+        IsolationLevel::ReadUncommitted if modifies => Ok(()),
+        IsolationLevel::ReadUncommitted
+        | IsolationLevel::Snapshot
+        | IsolationLevel::Serializable => Err(readpast_refused()),
     }
-    Err(readpast_refused())
 }
 
 /// "Table hints" says of a database with READ_COMMITTED_SNAPSHOT that READPAST cannot be specified under READ

@@ -11,6 +11,7 @@ use crate::value::compare::encode_key;
 
 use super::super::eval::Scope as _;
 use super::super::{Env, eval};
+use super::group::note_null;
 use super::ordered::ordered;
 use super::sort::sort_key;
 use super::{Operator, Rows, drain};
@@ -287,6 +288,7 @@ fn aggregate_values(
         }
         for row in &rows[to..end] {
             env.tick()?;
+            note_null(aggregate, &row.args, env);
             accumulator.add(&row.args)?;
         }
         to = end;

@@ -16,6 +16,7 @@ pub fn put_table(
     previous: Option<&TableDef>,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<Arc<TableDef>> {
+    bind::check_row_size(&def)?;
     let mut added = Vec::new();
     for index in &mut def.indexes {
         if let Some(constraint) = &mut index.constraint

@@ -6,6 +6,8 @@ use crate::plan::Module;
 use crate::session::RpcParam;
 use crate::value::{CastMode, DataType, Value, cast};
 
+use super::call_errors::{no_parameters, not_output};
+
 #[derive(Clone, Debug)]
 pub struct Argument {
     /// `@name`, unless it is a positional one.
@@ -18,6 +20,9 @@ pub struct Argument {
 /// Puts arguments into the parameters' slots.
 pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> SqlResult<()> {
     let short = module.origin.name();
+    if module.params.is_empty() && !args.is_empty() {
+        return Err(no_parameters(short, 2));
+    }
     if args.len() > module.params.len() {
         return Err(SqlError::with(
             8144,
@@ -117,12 +122,4 @@ pub fn rpc_arguments(params: Vec<RpcParam>) -> Vec<Argument> {
             output: p.output,
         })
         .collect()
-}
-
-/// 8162.
-pub fn not_output(parameter: &str) -> SqlError {
-    let text = format!(
-        "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output."
-    );
-    SqlError::with(8162, 16, 2, text)
 }

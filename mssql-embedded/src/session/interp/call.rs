@@ -13,6 +13,7 @@ use crate::session::{Done, DoneKind, text_of};
 use crate::value::{Collation, DataType, Length, Value};
 
 use super::arguments::{Argument, bind_arguments};
+use super::call_errors::unknown_procedure;
 use super::{Failure, Flow, Interp, Stop, assign};
 
 /// What a call left behind.
@@ -397,14 +398,4 @@ fn variable_text(frame: &Frame, variable: &str) -> SqlResult<String> {
         return Err(unknown_procedure(&String::from_utf16_lossy(&s[..128])));
     }
     Ok(String::from_utf16_lossy(s))
-}
-
-/// 2812.
-pub fn unknown_procedure(name: &str) -> SqlError {
-    SqlError::with(
-        2812,
-        16,
-        62,
-        format!("Could not find stored procedure '{name}'."),
-    )
 }

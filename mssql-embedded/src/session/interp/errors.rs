@@ -57,9 +57,9 @@ enum Reach {
 
 /// Errors that end the batch and roll the transaction back even with XACT_ABORT OFF: failed
 /// conversions, the deadlock victim, an operation in a doomed transaction, SNAPSHOT in a transaction that
-/// began otherwise ("causes the transaction to abort"), a snapshot conflict.
+/// began otherwise ("causes the transaction to abort"), a snapshot conflict, READPAST at a level that has it not.
 const TRANSACTION_ENDING: &[i32] = &[
-    235, 236, 241, 242, 244, 245, 248, 293, 295, 296, 1205, 3930, 3951, 3960, 8114, 8169,
+    235, 236, 241, 242, 244, 245, 248, 293, 295, 296, 650, 1205, 3930, 3951, 3960, 8114, 8169,
 ];
 
 fn reach(error: &SqlError, origin: Origin) -> Reach {
@@ -138,6 +138,7 @@ impl Interp<'_> {
         }
         self.core.error = error.number;
         self.core.rowcount = 0;
+        self.core.notices.clear();
         let reach = reach(&error, origin);
         let aborts = self.core.settings.xact_abort && origin != Origin::RaisError;
         if error.severity >= 20 {

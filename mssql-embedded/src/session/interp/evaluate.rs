@@ -35,6 +35,12 @@ fn evicted(choices: &Choices) -> bool {
     choices.chance(Question::Recompile, EVICT_ONE_IN)
 }
 
+/// 8153. The client hears it once for a statement, behind its rows.
+fn nulls_eliminated() -> SqlError {
+    let text = "Warning: Null value is eliminated by an aggregate or other SET operation.";
+    SqlError::with(8153, 10, 1, text)
+}
+
 impl Interp<'_> {
     /// Binds a statement (or takes it from the module) and runs `f` on it under the latch, within the
     /// open transaction or one of its own.
@@ -79,7 +85,13 @@ impl Interp<'_> {
             if let Some(choices) = &self.core.choices {
                 choices.enter_detours(module.origin.name(), stmt.pos.line);
             }
+            let eliminated = std::mem::take(&mut self.core.nulls_eliminated);
             if let Some(value) = outcome? {
+                if eliminated {
+                    let mut warning = nulls_eliminated().at(stmt.pos.line);
+                    frame.origin.qualified().clone_into(&mut warning.procedure);
+                    self.core.notices.push(warning);
+                }
                 return Ok(value);
             }
             self.go_on()?;

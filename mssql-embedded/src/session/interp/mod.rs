@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod call;
+mod call_errors;
 mod errors;
 mod evaluate;
 mod impersonate;
@@ -218,6 +219,8 @@ impl Interp<'_> {
         });
         match outcome {
             Ok(answer) => {
+                self.send_notices()
+                    .map_err(|Disconnected| Stop::Disconnected)?;
                 self.core.rowcount = 0;
                 self.core.error = 0;
                 Ok(Some(answer == Some(true)))
@@ -336,9 +339,8 @@ impl Interp<'_> {
         self.begin_implicitly(transaction::ddl_needs_transaction(ddl))?;
         let engine = Arc::clone(&self.core.engine);
         self.within(engine.latch(), frame, |env| super::ddl::run(ddl, env))?;
-        for notice in std::mem::take(&mut self.core.notices) {
-            self.send_message(&notice.at(stmt.pos.line))?;
-        }
+        let notices = std::mem::take(&mut self.core.notices).into_iter();
+        self.core.notices = notices.map(|n| n.at(stmt.pos.line)).collect();
         self.core.rowcount = 0;
         self.core.error = 0;
         self.done(frame, None, 0)?;
@@ -350,6 +352,14 @@ impl Interp<'_> {
         self.sink.message(message)
     }
 
+    /// What the statement wants shown besides its answer.
+    pub fn send_notices(&mut self) -> Result<(), Disconnected> {
+        for notice in std::mem::take(&mut self.core.notices) {
+            self.send_message(&notice)?;
+        }
+        Ok(())
+    }
+
     /// Ends a statement with its DONE token.
     pub fn done(
         &mut self,
@@ -357,6 +367,7 @@ impl Interp<'_> {
         rows: Option<u64>,
         command: u16,
     ) -> Result<(), Disconnected> {
+        self.send_notices()?;
         let inside = self.rpc || frame.depth > 0;
         if inside && rows.is_none() && command != SELECT {
             return Ok(());

@@ -13,8 +13,9 @@ use crate::refused::{Kind, refusal};
 use crate::session::{text_of, text_up_to, too_many_parameters};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::arguments::{Argument, not_output};
-use super::call::{Returned, own, status, unknown_procedure};
+use super::arguments::Argument;
+use super::call::{Returned, own, status};
+use super::call_errors::{no_parameters, not_output, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp};
 
@@ -83,6 +84,9 @@ impl Interp<'_> {
             Some((value, ty)) => text_of(&value, &ty)?,
         };
         let params = self.declared(&declared)?;
+        if params.is_empty() && args.len() > 0 {
+            return Err(no_parameters("", 1).into());
+        }
         let shown = shown_query(&declared, &text);
         // The procedure itself is a level, and the text that it runs another one.
         self.core.nest_level += 1;

@@ -144,6 +144,7 @@ impl Interp<'_> {
                 self.send_rest(frame, &columns, partial.rows, partial.sent, SELECT)?;
             }
             Outcome::Assigned(rows) => {
+                self.send_notices()?;
                 self.core.rowcount = rows as i64;
             }
             Outcome::Into(rows) => {
@@ -229,6 +230,7 @@ impl Interp<'_> {
     ) -> Result<(), Failure> {
         if let Some(captured) = &mut self.capture {
             captured.append(rows);
+            self.send_notices()?;
             return Ok(());
         }
         self.ended = false;
@@ -239,6 +241,7 @@ impl Interp<'_> {
         for row in rows.iter() {
             self.sink.row(row)?;
         }
+        self.send_notices()?;
         let counted = (!self.core.settings.nocount).then_some(count);
         self.ended = true;
         let kind = if self.rpc || frame.depth > 0 {

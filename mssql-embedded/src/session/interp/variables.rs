@@ -20,14 +20,16 @@ impl Interp<'_> {
         module: &Arc<Module>,
         frame: &mut Frame,
     ) -> Result<Vec<(Value, DataType)>, Failure> {
-        self.evaluate(stmt, module, frame, |bound, env| {
+        let values = self.evaluate(stmt, module, frame, |bound, env| {
             let BoundKind::Scalars(list) = &bound.kind else {
                 return Err(SqlError::internal("values of a statement that has none"));
             };
             list.iter()
                 .map(|Typed { expr, ty, .. }| Ok((eval(expr, env)?, ty.clone())))
                 .collect()
-        })
+        })?;
+        self.send_notices()?;
+        Ok(values)
     }
 
     pub(super) fn declare(
@@ -51,6 +53,7 @@ impl Interp<'_> {
                 };
                 Ok((eval(&list[i].expr, env)?, list[i].ty.clone()))
             })?;
+            self.send_notices()?;
             assign(frame, name, &value, &from)?;
             self.core.rowcount = 1;
         }

@@ -39,7 +39,7 @@ async fn an_entry_that_fails_may_spare_its_row() {
     let mut holder = table(&server).await;
     let mut reader = Session::open(&server).await;
     let setup = "ALTER TABLE dbo.t SET (LOCK_ESCALATION = DISABLE); BEGIN TRAN;
-        UPDATE dbo.t WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) SET v = 2 WHERE id = 7";
+        UPDATE x SET v = 2 FROM dbo.t AS x WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) WHERE id = 7";
     holder.run(setup).await.unwrap();
     let read = |column: &str, condition: &str| {
         format!(

@@ -18,7 +18,7 @@ async fn seen(server: &Server, holder: &mut Session, query: &str) -> BTreeSet<i3
     let mut reader = Session::open(server).await;
     for _ in 0..60 {
         let hold = "DELETE FROM dbo.s; BEGIN TRAN;
-            UPDATE dbo.t WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) SET v = 0 WHERE id = 20";
+            UPDATE x SET v = 0 FROM dbo.t AS x WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) WHERE id = 20";
         holder.run(hold).await.unwrap();
         let spid = reader.spid;
         let waiting = reader.spawn(query);

@@ -20,7 +20,7 @@ async fn sessions(server: &Server) -> (Session, Session) {
 
 fn write(table: &str) -> String {
     format!(
-        "UPDATE dbo.{table} WITH (INDEX(pk_{table}), FORCESEEK, ROWLOCK) SET v += 1 WHERE id = 1"
+        "UPDATE x SET v += 1 FROM dbo.{table} AS x WITH (INDEX(pk_{table}), FORCESEEK, ROWLOCK) WHERE id = 1"
     )
 }
 

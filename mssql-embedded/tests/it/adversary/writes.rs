@@ -18,10 +18,12 @@ async fn rows_are_written_one_by_one_or_after_the_search() {
         .unwrap();
     let (mut by_row, mut after) = (false, false);
     for _ in 0..100 {
-        let hold = "BEGIN TRAN; UPDATE dbo.t WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) SET v = 0 WHERE id = 20";
+        let hold = "BEGIN TRAN;
+            UPDATE x SET v = 0 FROM dbo.t AS x WITH (INDEX(pk_t), FORCESEEK, ROWLOCK) WHERE id = 20";
         holder.run(hold).await.unwrap();
         let spid = writer.spid;
-        let waiting = writer.spawn("UPDATE dbo.t WITH (INDEX(pk_t), ROWLOCK) SET v = 1");
+        let waiting =
+            writer.spawn("UPDATE x SET v = 1 FROM dbo.t AS x WITH (INDEX(pk_t), ROWLOCK)");
         blocked(&server.controls(), spid).await;
         let written = format!(
             "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_session_id = {spid}
@@ -61,7 +63,7 @@ async fn a_statement_does_not_see_its_own_work() {
              SELECT CAST(MAX(v) AS VARCHAR(10)) FROM dbo.t",
             // Rows that move ahead of the search.
             "UPDATE dbo.t SET b = 1000 - id;
-             UPDATE dbo.t WITH (INDEX(ix_t_b)) SET b = b + 7 WHERE b < 2000;
+             UPDATE x SET b = b + 7 FROM dbo.t AS x WITH (INDEX(ix_t_b)) WHERE b < 2000;
              SELECT CAST(SUM(b - 1000 + id) AS VARCHAR(10)) FROM dbo.t",
             // A condition on other rows of the changed table.
             "BEGIN TRAN; DELETE FROM dbo.t WHERE EXISTS (SELECT 1 FROM dbo.t AS o WHERE o.id = dbo.t.id + 1);
