@@ -1,8 +1,8 @@
 -- Table hints. The target of INSERT, UPDATE and DELETE takes <table_hint_limited> behind WITH: how it is locked, not how
 -- it is searched ("UPDATE", docs/t-sql/queries/update-transact-sql.md), which the FROM clause may say. A table variable takes no
 -- hints. The numbers, which the documents do not tell, were seen on SQL Server 2025: github.com/mirek/bitsql,
--- docs/reference/tail5-b2.md and batch-checks.md, and github.com/RyanLamansky/sql-server-simulator, docs/claude/locking.md
--- and query-hints.md. They fail the whole batch.
+-- docs/reference/tail5-b2.md and batch-checks.md, and github.com/RyanLamansky/sql-server-simulator, its notes on locking
+-- and query hints. They fail the whole batch.
 
 -- case: an_index_hint_on_the_target_of_a_write
 CREATE TABLE [$(s)].t (id INT NOT NULL CONSTRAINT pk_t PRIMARY KEY, v INT NULL);

@@ -159,7 +159,7 @@ SELECT SCOPE_IDENTITY(), @@IDENTITY;
 -- expect row: 1 | NULL
 
 -- case: the_numbers_of_a_table_variable_count
--- github.com/RyanLamansky/sql-server-simulator, docs/claude/table-variables.md.
+-- github.com/RyanLamansky/sql-server-simulator, its notes on table variables.
 DECLARE @t TABLE (id INT IDENTITY(5, 1), v INT);
 INSERT @t (v) VALUES (1), (2);
 SELECT SCOPE_IDENTITY(), @@IDENTITY;

@@ -110,7 +110,7 @@ FROM (VALUES (1), (2), (NULL)) v(x) ORDER BY x;
 -- expect row: 2 | 'unknown'
 
 -- With ANSI_WARNINGS an aggregate says once for a statement, behind the rows, that it passes over NULL; COUNT(*) and STRING_AGG do
--- not: github.com/RyanLamansky/sql-server-simulator, docs/claude/errors.md, seen on SQL Server 2025.
+-- not: github.com/RyanLamansky/sql-server-simulator, its notes on errors, seen on SQL Server 2025.
 -- case: aggregates_warn_of_null
 CREATE TABLE [$(s)].t (k INT NOT NULL, v INT NULL);
 INSERT [$(s)].t VALUES (1, 1), (1, NULL), (2, NULL);
