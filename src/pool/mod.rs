@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::future::poll_immediate;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::connect_error::DialError;
 use crate::dial::Connection;
@@ -21,6 +21,7 @@ use crate::error::CallError;
 use crate::observe::events::{self, Closed};
 use crate::observe::{metrics, notice_after, quiet};
 use crate::options::Options;
+use crate::time::later;
 use idle::{Idle, Pooled};
 use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
@@ -57,6 +58,25 @@ struct Shared {
     freed: Freed,
 }
 
+/// How long a caller waits for a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    /// From the beginning.
+    pub(crate) all: Duration,
+    /// From the caller's turn, when it may have a connection that is idle or has to be opened.
+    pub(crate) connection: Duration,
+}
+
+impl Wait {
+    /// As long as this, whatever takes the time.
+    pub(crate) const fn up_to(limit: Duration) -> Self {
+        Self {
+            all: limit,
+            connection: limit,
+        }
+    }
+}
+
 impl Pool {
     /// Takes over the first connection. More are opened beside the work, so that one which takes
     /// long holds nobody up.
@@ -77,20 +97,17 @@ impl Pool {
         Self { shared }
     }
 
-    /// Borrows a connection within `limit`, and within the limit that is set for all callers.
-    pub(crate) async fn get(&self, lane: Lane, limit: Duration) -> Result<Borrowed, CallError> {
+    /// Borrows a connection within these limits, and within the one that is set for all callers.
+    pub(crate) async fn get(&self, lane: Lane, wait: Wait) -> Result<Borrowed, CallError> {
         let shared = &self.shared;
         let begun = Instant::now();
-        let mut got = std::pin::pin!(shared.get(lane));
+        let mut got = std::pin::pin!(shared.get(lane, begun, wait));
         let result = match poll_immediate(got.as_mut()).await {
             Some(result) => result,
             None => {
                 let _waiting = shared.counts.wait();
-                let limit = limit.min(shared.options.acquire_timeout);
-                let got = tokio::time::timeout(limit, got);
                 let patience = shared.options.pool_wait_limit;
-                let got = notice_after(patience, got, || shared.note_wait(lane, patience)).await;
-                got.unwrap_or_else(|_| Err(shared.timed_out(limit)))
+                notice_after(patience, got, || shared.note_wait(lane, patience)).await
             }
         };
         metrics::pool_wait(lane.as_str(), begun.elapsed());
@@ -121,7 +138,7 @@ impl Pool {
         after_silence: bool,
     ) -> Result<Borrowed, CallError> {
         for _ in 0..PROBES_MAX {
-            let mut borrowed = self.get(lane, limit).await?;
+            let mut borrowed = self.get(lane, Wait::up_to(limit)).await?;
             if borrowed.is_alive(after_silence) || borrowed.answers().await {
                 return Ok(borrowed);
             }
@@ -208,10 +225,30 @@ impl Shared {
         self.counts.gauges.idle(idle as u32);
     }
 
-    async fn get(self: &Arc<Self>, lane: Lane) -> Result<Borrowed, CallError> {
-        let Some(place) = self.lanes.place(lane).await else {
-            return Err(self.timed_out(Duration::ZERO));
+    async fn get(
+        self: &Arc<Self>,
+        lane: Lane,
+        begun: Instant,
+        wait: Wait,
+    ) -> Result<Borrowed, CallError> {
+        let ends_at = later(begun, wait.all.min(self.options.acquire_timeout));
+        let Ok(Some(place)) = timeout_at(ends_at, self.lanes.place(lane)).await else {
+            return Err(self.timed_out(ends_at - begun));
         };
+        let turn_at = Instant::now();
+        let ends_at = ends_at.min(later(turn_at, wait.connection));
+        let got = timeout_at(ends_at, self.connection_for(lane, place)).await;
+        let mut borrowed = got.unwrap_or_else(|_| Err(self.timed_out(ends_at - begun)))?;
+        borrowed.turn_at = turn_at;
+        Ok(borrowed)
+    }
+
+    /// A connection for a caller that has a place.
+    async fn connection_for(
+        self: &Arc<Self>,
+        lane: Lane,
+        place: Place,
+    ) -> Result<Borrowed, CallError> {
         if let Some(pooled) = self.take() {
             return Ok(self.lend(pooled, place));
         }
@@ -243,6 +280,7 @@ impl Shared {
             pooled: Some(pooled),
             shared: self.clone(),
             is_new: false,
+            turn_at: Instant::now(),
             place: Some(place),
         }
     }
@@ -346,6 +384,8 @@ pub(crate) struct Borrowed {
     shared: Arc<Shared>,
     /// It was opened for this caller.
     is_new: bool,
+    /// When the caller had its turn: nobody before it waited for a place any more.
+    pub(crate) turn_at: Instant,
     /// Empty only while it is dropped.
     place: Option<Place>,
 }
