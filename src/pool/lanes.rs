@@ -21,6 +21,9 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
+    /// All of them, those first that can wait least.
+    pub(super) const ALL: [Self; 4] = [Self::Renew, Self::Settle, Self::Dispatch, Self::Client];
+
     /// As metrics and events name it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -122,6 +125,14 @@ impl Lanes {
         Place::new(self.common.clone().try_acquire_owned().ok()?, None)
     }
 
+    /// A place that is free now, for a connection that was wanted in this lane and is wanted no more.
+    pub(super) fn spare_place(&self, lane: Lane) -> Option<Place> {
+        match lane {
+            Lane::Renew | Lane::Settle => self.second_place(lane),
+            Lane::Dispatch | Lane::Client => self.common_place(),
+        }
+    }
+
     /// A place that is free now, for a caller that already has one and waits for its connection
     /// to be opened.
     pub(super) fn second_place(&self, lane: Lane) -> Option<Place> {
@@ -177,7 +188,7 @@ impl Freed {
 
     /// A place is free, and maybe a connection. Only once they are: who is woken looks at once.
     pub(super) fn tell(&self) {
-        for lane in [Lane::Renew, Lane::Settle, Lane::Dispatch, Lane::Client] {
+        for lane in Lane::ALL {
             self.of(lane).notify_one();
         }
     }

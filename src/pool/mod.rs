@@ -5,14 +5,13 @@ mod idle;
 mod lanes;
 mod live;
 mod opener;
+mod opening;
 mod visible;
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
-use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connect_error::DialError;
@@ -25,10 +24,11 @@ use crate::time::later;
 use idle::{Idle, Pooled};
 use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
+use live::Counts;
 pub(crate) use live::Live;
 pub use live::PoolStatus;
-use live::{Counts, Seat};
 pub(crate) use opener::Opener;
+use opening::Expecting;
 use visible::Visible as _;
 
 /// How often idle connections are looked through.
@@ -51,8 +51,10 @@ struct Shared {
     opener: Opener,
     counts: Arc<Counts>,
     lanes: Lanes,
-    /// How many connections may be opened without a place, because whoever wanted them has gone.
-    orphans: Semaphore,
+    /// The places of connections that are being opened although whoever wanted them has gone. As many as the others, and as reserved:
+    /// what a renewal began to open is not given up because of callers whose logins are stuck.
+    orphans: Lanes,
+    expecting: Expecting,
     idle: Mutex<Idle>,
     /// A connection came back; whoever waits for one to be opened may take it instead.
     freed: Freed,
@@ -85,7 +87,8 @@ impl Pool {
             opener,
             counts: Counts::new(&options),
             lanes: Lanes::new(options.pool_max),
-            orphans: Semaphore::new(options.pool_max as usize),
+            orphans: Lanes::new(options.pool_max),
+            expecting: Expecting::default(),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
             freed: Freed::default(),
             options,
@@ -252,7 +255,7 @@ impl Shared {
         if let Some(pooled) = self.take() {
             return Ok(self.lend(pooled, place));
         }
-        let mut opened = self.open_in_task(place);
+        let mut opened = self.open_in_task(lane, place);
         loop {
             tokio::select! {
                 biased;
@@ -282,70 +285,6 @@ impl Shared {
             is_new: false,
             turn_at: Instant::now(),
             place: Some(place),
-        }
-    }
-
-    /// Opens a connection in a task of its own. It has the caller's place for as long as there is a caller: those
-    /// whose attempts fail soon must find places for the next ones, however long the network swallows logins. Without a caller it
-    /// goes on among the orphans, if there are not too many, because the next caller may need what it opens.
-    fn open_in_task(
-        self: &Arc<Self>,
-        place: Place,
-    ) -> oneshot::Receiver<Result<Borrowed, CallError>> {
-        let (mut answer, receiver) = oneshot::channel();
-        let shared = self.clone();
-        let seat = self.counts.seat();
-        tokio::spawn(async move {
-            let mut dialled = std::pin::pin!(shared.dial());
-            let opened = tokio::select! {
-                biased;
-                opened = &mut dialled => Some(opened),
-                () = answer.closed() => None,
-            };
-            match opened {
-                Some(opened) => drop(answer.send(shared.opened(opened, place, seat))),
-                None => {
-                    drop((place, seat));
-                    shared.freed.tell();
-                    shared.adopt(dialled).await;
-                }
-            }
-        });
-        receiver
-    }
-
-    /// What became of a connection that was opened for this place.
-    fn opened(
-        self: &Arc<Self>,
-        opened: Result<Connection, CallError>,
-        place: Place,
-        seat: Seat,
-    ) -> Result<Borrowed, CallError> {
-        match opened {
-            Ok(connection) => {
-                let live = Live::pooled(connection, seat);
-                let mut borrowed = self.lend(Pooled::new(live), place);
-                borrowed.is_new = true;
-                Ok(borrowed)
-            }
-            Err(error) => {
-                drop(place);
-                self.freed.tell();
-                Err(error)
-            }
-        }
-    }
-
-    /// Waits for a connection that nobody waits for any more, and keeps it for the next caller if there is room.
-    async fn adopt(self: &Arc<Self>, dialled: impl Future<Output = Result<Connection, CallError>>) {
-        let Ok(_orphan) = self.orphans.try_acquire() else {
-            return;
-        };
-        if let Ok(connection) = dialled.await {
-            match self.lanes.common_place().zip(self.counts.spare_seat()) {
-                Some((place, seat)) => drop(self.opened(Ok(connection), place, seat)),
-                None => Live::own(connection, &self.counts).condemn(Closed::Abandoned),
-            }
         }
     }
 

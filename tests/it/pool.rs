@@ -1,6 +1,7 @@
 //! Leases under a pool that is used up: renewals come to their turn, and to their connections.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use duroxide::providers::{Provider, TagFilter};
@@ -11,6 +12,7 @@ use mssql_embedded::Server;
 
 use crate::support::database::{SnapshotReads, TestSchema, in_both_settings, own_server_with};
 use crate::support::items::{activity, fetch_work};
+use crate::support::proxy::{Fault, Proxy};
 use crate::support::wait;
 
 /// Long enough for a queue of acks to be longer than the attempts of a renewal, and no sign of a slow server: a commit that comes
@@ -20,6 +22,7 @@ const LATENCY: Duration = Duration::from_millis(500);
 in_both_settings! {
     renewals_pass_a_queue_of_acks,
     renewals_keep_their_turn_in_a_small_pool,
+    renewals_use_the_connections_that_their_earlier_attempts_began_to_open,
 }
 
 /// A server of its own with slow commits, and a provider with many leases.
@@ -120,4 +123,60 @@ async fn renewals_keep_their_turn_in_a_small_pool(reads: SnapshotReads) {
     let lease = Duration::from_secs(9);
     let crowd = Crowd::new(reads, 3, 80, 1, lease).await;
     crowd.ack_during(15, crowd.renew_all(lease)).await;
+}
+
+/// Logins take long after a failover, longer than any attempt of a renewal may; and common callers have all the places that everybody
+/// may use, and are stuck. The connection that the first attempt began to open is not thrown away: the next one waits for it.
+async fn renewals_use_the_connections_that_their_earlier_attempts_began_to_open(
+    reads: SnapshotReads,
+) {
+    const CALLERS: usize = 20;
+    const POOL_MAX: u32 = 4;
+    let lease = Duration::from_secs(8);
+    // Attempts have a quarter, three eighths, and three eighths of the lease.
+    let login = Duration::from_millis(3300);
+    let schema = TestSchema::on(reads);
+    let proxy = Proxy::start(schema.url()).await;
+    let builder = MssqlProvider::builder(proxy.url(schema.url())).schema(schema.name().as_str());
+    let builder = builder.pool_max(POOL_MAX).wait_for_work(false);
+    let provider = Arc::new(builder.build().await.expect("the provider starts"));
+    let item = activity("order", 0, "");
+    provider.enqueue_for_worker(item).await.unwrap();
+    let filter = TagFilter::default();
+    let fetched = provider.fetch_work_item(lease, Duration::ZERO, None, &filter);
+    let (_, token, _) = fetched.await.unwrap().expect("the activity is ready");
+    proxy.slow_logins(login);
+    let stuck: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            proxy.spoil("enqueue_for_worker", Fault::SilentBefore);
+            let provider = provider.clone();
+            let item = activity("order", 1, "");
+            tokio::spawn(async move { provider.enqueue_for_worker(item).await })
+        })
+        .collect();
+    let is_used_up = || async {
+        let pool = provider.pool_status();
+        pool.idle == 0 && pool.waiting as usize > CALLERS - POOL_MAX as usize
+    };
+    wait::until("the common places are used up", is_used_up).await;
+    let is_over = AtomicBool::new(false);
+    let begun = Instant::now();
+    let renewal = async {
+        let renewed = provider.renew_work_item_lock(&token, lease).await;
+        is_over.store(true, Ordering::Relaxed);
+        renewed
+    };
+    let watch = async {
+        let mut most = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            most = most.max(provider.pool_status().open);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        most
+    };
+    let (renewed, most) = tokio::join!(renewal, watch);
+    println!("the renewal took {:?}", begun.elapsed());
+    renewed.expect("the lease is renewed");
+    assert!(most <= POOL_MAX, "{most} connections");
+    stuck.iter().for_each(tokio::task::JoinHandle::abort);
 }
