@@ -158,6 +158,7 @@
 
 mod admin;
 mod answer;
+mod attempt;
 mod auth;
 mod callee;
 mod codec;

@@ -12,6 +12,7 @@ use tracing::field::Empty;
 use uuid::Uuid;
 
 pub(crate) use crate::answer::{Record, ResultSets};
+use crate::attempt::Attempt;
 use crate::callee::{Callee, Callees};
 use crate::dial::Connection;
 use crate::error::CallError;
@@ -19,8 +20,8 @@ use crate::exchange::ask;
 use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
-use crate::pool::{Borrowed, Lane, Pool};
-use crate::retry::{Attempt, Retry};
+use crate::pool::{Borrowed, Lane, Pool, Wait};
+use crate::retry::Retry;
 use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
@@ -45,9 +46,14 @@ impl<'a> Call<'a> {
 
     /// A call that settles or extends a lease: an ack, an abandon or a renewal.
     pub(crate) fn settle(procedure: &'static str, retry: Retry) -> Self {
+        let lane = if retry.is_renewal() {
+            Lane::Renew
+        } else {
+            Lane::Settle
+        };
         Self {
             procedure,
-            lane: Lane::Settle,
+            lane,
             retry,
             parameters: Vec::with_capacity(8),
         }
@@ -267,7 +273,7 @@ impl Database {
     /// Asks the server for nothing, over a connection of the pool, and returns how long that took.
     pub(crate) async fn ping(&self, limit: Duration) -> Result<Duration, CallError> {
         let begun = Instant::now();
-        let mut borrowed = self.pool.get(Lane::Client, limit).await?;
+        let mut borrowed = self.pool.get(Lane::Client, Wait::up_to(limit)).await?;
         let asked_at = Instant::now();
         let connection = borrowed.connection()?;
         connection.in_flight = true;
@@ -317,7 +323,7 @@ impl Database {
         let result = self.exchange(call, callee, attempt, read_on).await;
         match call.lane {
             Lane::Dispatch | Lane::Client => result,
-            Lane::Settle => result.map_err(|error| {
+            Lane::Settle | Lane::Renew => result.map_err(|error| {
                 let error = error.of_settling();
                 self.note_doubt(call.procedure, &error);
                 error
@@ -336,10 +342,7 @@ impl Database {
         let full = self.options.command_timeout;
         let begun = Instant::now();
         let mut borrowed = match attempt.alive_within {
-            None => {
-                let limit = attempt.limit.unwrap_or(full);
-                self.pool.get(call.lane, limit).await
-            }
+            None => self.pool.get(call.lane, attempt.wait(full)).await,
             Some(limit) => {
                 let pool = &self.pool;
                 pool.get_alive(call.lane, limit, attempt.after_silence)
@@ -347,10 +350,10 @@ impl Database {
             }
         }?;
         let asked_at = Instant::now();
-        let first_by = attempt.first_by(begun, asked_at, full);
+        let first_by = attempt.first_by(begun, borrowed.turn_at, asked_at, full);
         let first_by = later(first_by, call.sending()).min(later(asked_at, full));
         let ends_at = match call.lane {
-            Lane::Settle => first_by,
+            Lane::Settle | Lane::Renew => first_by,
             Lane::Dispatch | Lane::Client => later(asked_at, full),
         };
         let connection = borrowed.connection()?;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::attempt::Attempt;
 use crate::error::CallError;
-use crate::time::{after, jittered, later};
+use crate::time::{after, jittered};
 
 /// First pause between two attempts.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);
@@ -22,7 +23,7 @@ pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(3);
 /// No attempt for a lease is shorter, however little is left of it, and no connection is called silent after less.
 pub(crate) const ATTEMPT_MIN: Duration = Duration::from_millis(500);
 
-/// How long one attempt may take, from the search for a connection to the first sign of an answer; see [`Attempt`].
+/// How long one attempt may take to the first sign of an answer, from the search for a connection or from its turn in the pool; see [`Attempt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Patience {
     /// As long as any command may take.
@@ -40,35 +41,6 @@ enum Patience {
     /// A quarter of the time that is left, but no more than two quick questions need, then half of it, then as long as any command may take:
     /// somebody renews the lease meanwhile, and the server knows best whether it still holds.
     ShareThenFull,
-}
-
-/// What one attempt may expect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Attempt {
-    /// How long it may take until the server begins to answer, the wait for a connection included. What
-    /// settles a lease, and is answered in a few bytes, must be over by then; the rest of a longer answer
-    /// may take as long as any command. `None` for as long as any command.
-    pub(crate) limit: Option<Duration>,
-    /// What is left at least for the answer, however long the connection took.
-    answer_min: Duration,
-    /// How long it may wait for a connection that is alive, where no other will do.
-    pub(crate) alive_within: Option<Duration>,
-    /// The attempt before met with silence or with a broken connection, so that what other
-    /// connections said a moment ago proves nothing.
-    pub(crate) after_silence: bool,
-}
-
-impl Attempt {
-    /// By when the server must have begun to answer, in an attempt that began at one moment and got its
-    /// connection at the other. A connection that took long to get has a moment to answer all the same: less
-    /// silence says nothing about it. No command takes longer than `full`.
-    pub(crate) fn first_by(self, begun: Instant, asked_at: Instant, full: Duration) -> Instant {
-        let ends_at = later(asked_at, full);
-        self.limit.map_or(ends_at, |limit| {
-            let at_least = later(asked_at, self.answer_min.min(limit));
-            later(begun, limit).max(at_least).min(ends_at)
-        })
-    }
 }
 
 /// How long, and after which failures, a call is repeated.
@@ -189,6 +161,16 @@ impl Retry {
         }
     }
 
+    /// Whether it is for the renewal of a lease.
+    pub(crate) fn is_renewal(self) -> bool {
+        self.patience == Patience::Share
+    }
+
+    /// Whether there is a lease that runs out meanwhile.
+    fn is_under_a_lease(self) -> bool {
+        matches!(self.patience, Patience::Share | Patience::ShareThenFull)
+    }
+
     fn allows(self, error: &CallError) -> bool {
         error.is_retryable() && (self.unknown_outcome || error.is_undone())
     }
@@ -214,9 +196,10 @@ impl Retry {
     /// A connection of a busy pool may come late; the server, busy as well then, still has half of the time
     /// of a quick question. Where a lease runs out meanwhile, it has to make do with less.
     fn answer_min(self) -> Duration {
-        match self.patience {
-            Patience::Share | Patience::ShareThenFull => ATTEMPT_MIN,
-            _ => FIRST_ANSWER / 2,
+        if self.is_under_a_lease() {
+            ATTEMPT_MIN
+        } else {
+            FIRST_ANSWER / 2
         }
     }
 
@@ -247,6 +230,7 @@ impl Retry {
             };
             let next = Attempt {
                 limit,
+                turn_within: self.is_under_a_lease().then(|| left.max(ATTEMPT_MIN)),
                 answer_min: self.answer_min(),
                 alive_within,
                 after_silence,
@@ -335,32 +319,6 @@ mod tests {
     }
     fn duplicate() -> CallError {
         CallError::server(2627, 14, "Violation of PRIMARY KEY")
-    }
-
-    /// The wait for a connection is part of an attempt's limit.
-    #[tokio::test(start_paused = true)]
-    async fn attempt_has_one_limit_for_its_connection_and_its_answer() {
-        let begun = Instant::now();
-        let first_by = |limit, connected_after, full| {
-            let attempt = Attempt {
-                limit,
-                answer_min: ATTEMPT_MIN,
-                alive_within: None,
-                after_silence: false,
-            };
-            attempt.first_by(begun, begun + connected_after, full) - begun
-        };
-        let limit = Some(3 * SECOND);
-        assert_eq!(first_by(limit, SECOND / 10, 30 * SECOND), 3 * SECOND);
-        assert_eq!(first_by(limit, 2 * SECOND, 30 * SECOND), 3 * SECOND);
-        assert_eq!(
-            first_by(limit, 3 * SECOND, 30 * SECOND),
-            3 * SECOND + ATTEMPT_MIN
-        );
-        assert_eq!(first_by(limit, SECOND, SECOND), 2 * SECOND);
-        assert_eq!(first_by(None, 5 * SECOND, 30 * SECOND), 35 * SECOND);
-        let tiny = Some(SECOND / 10);
-        assert_eq!(first_by(tiny, SECOND, 30 * SECOND), SECOND * 11 / 10);
     }
 
     #[tokio::test(start_paused = true)]

@@ -223,6 +223,7 @@ pub(super) fn token_failed() {
 pub(crate) fn pool_wait(lane: &'static str, waited: Duration) {
     // Every call comes here, and the macro allocates for labels that are not literals.
     let wait = match lane {
+        "renew" => histogram!(WAIT_S, "lane" => "renew"),
         "settle" => histogram!(WAIT_S, "lane" => "settle"),
         "dispatch" => histogram!(WAIT_S, "lane" => "dispatch"),
         "client" => histogram!(WAIT_S, "lane" => "client"),

@@ -18,7 +18,7 @@ use crate::deadline::Deadline;
 use crate::error::CallError;
 use crate::migrate::{self, Failure, MigrateError, Task};
 use crate::observe::quiet;
-use crate::pool::Lane;
+use crate::pool::{Lane, Wait};
 use crate::procedure::{Call, millis};
 use crate::provider::{MssqlProvider, named};
 use crate::retry::Retry;
@@ -65,7 +65,7 @@ impl Operator {
         let unreadable = |error| Failure::unreadable(&options.schema, &error).error;
         let pool = &self.provider.database.pool;
         let mut borrowed = pool
-            .get(Lane::Client, Duration::MAX)
+            .get(Lane::Client, Wait::up_to(Duration::MAX))
             .await
             .map_err(unreadable)?;
         let connection = borrowed.connection().map_err(unreadable)?;
@@ -166,7 +166,10 @@ impl Operator {
     async fn ask_once(&self, text: &str) -> Result<Vec<Vec<tiberius::Row>>, CallError> {
         let database = &self.provider.database;
         let limit = database.options.command_timeout;
-        let mut borrowed = database.pool.get(Lane::Client, Duration::MAX).await?;
+        let mut borrowed = database
+            .pool
+            .get(Lane::Client, Wait::up_to(Duration::MAX))
+            .await?;
         let asked_at = tokio::time::Instant::now();
         let connection = borrowed.connection()?;
         connection.in_flight = true;

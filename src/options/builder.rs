@@ -162,6 +162,10 @@ impl MssqlProviderBuilder {
     }
 
     /// Most connections this provider opens. Default: 20.
+    ///
+    /// A quarter of them, and with at least four of them no fewer than two, are kept for acks and renewals, and one of those for renewals
+    /// alone: however many dispatchers share few connections, their leases are renewed. With two or three, one is kept for acks and
+    /// renewals together; a single one is everybody's.
     pub fn pool_max(mut self, connections: u32) -> Self {
         self.said.pool_max = Some(connections);
         self

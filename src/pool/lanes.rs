@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Who asks for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Acks, abandons and renewals: what a lease depends on. About a quarter of the connections
-    /// are for them alone, and they may use the others as well.
+    /// Renewals. One connection is for them alone where there are at least four, because acks come in crowds: a lease that ends while
+    /// its renewal waits behind them costs a turn or an activity. They may use all that acks may.
+    Renew,
+    /// Acks and abandons, which depend on a lease as well. About a quarter of the connections
+    /// are for them and for renewals alone, and they may use the common ones, too.
     Settle,
     /// Fetches and messages: the work itself.
     Dispatch,
@@ -18,9 +21,13 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
+    /// All of them, those first that can wait least.
+    pub(super) const ALL: [Self; 4] = [Self::Renew, Self::Settle, Self::Dispatch, Self::Client];
+
     /// As metrics and events name it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Self::Renew => "renew",
             Self::Settle => "settle",
             Self::Dispatch => "dispatch",
             Self::Client => "client",
@@ -37,6 +44,7 @@ pub(crate) struct Place {
 
 /// All places.
 pub(super) struct Lanes {
+    renewals: Arc<Semaphore>,
     reserved: Arc<Semaphore>,
     common: Arc<Semaphore>,
     clients: Arc<Semaphore>,
@@ -45,6 +53,7 @@ pub(super) struct Lanes {
 /// How many places there are of each kind. Clients use common ones.
 #[derive(Debug, PartialEq, Eq)]
 struct Shares {
+    renewals: usize,
     reserved: usize,
     common: usize,
     clients: usize,
@@ -52,11 +61,16 @@ struct Shares {
 
 fn shares(pool_max: u32) -> Shares {
     let all = pool_max as usize;
-    // A single connection is everybody's.
-    let reserved = if all < 2 { 0 } else { (all / 4).max(1) };
-    let common = all - reserved;
+    // A single connection is everybody's, and whatever is kept in a small pool is missed by those who do the work.
+    let (renewals, kept) = match all {
+        0 | 1 => (0, 0),
+        2 | 3 => (0, 1),
+        _ => (1, (all / 4).max(2)),
+    };
+    let common = all - kept;
     Shares {
-        reserved,
+        renewals,
+        reserved: kept - renewals,
         common,
         clients: (common / 2).max(1),
     }
@@ -66,6 +80,7 @@ impl Lanes {
     pub(super) fn new(pool_max: u32) -> Self {
         let shares = shares(pool_max);
         Self {
+            renewals: Arc::new(Semaphore::new(shares.renewals)),
             reserved: Arc::new(Semaphore::new(shares.reserved)),
             common: Arc::new(Semaphore::new(shares.common)),
             clients: Arc::new(Semaphore::new(shares.clients)),
@@ -75,16 +90,16 @@ impl Lanes {
     /// Waits for a place. `None` never comes: the semaphores are not closed.
     pub(super) async fn place(&self, lane: Lane) -> Option<Place> {
         match lane {
-            Lane::Settle => {
-                let reserved = self.reserved.clone().acquire_owned();
-                let common = self.common.clone().acquire_owned();
-                let connection = tokio::select! {
+            Lane::Renew => {
+                let renewals = self.renewals.clone().acquire_owned();
+                let place = tokio::select! {
                     biased;
-                    place = reserved => place,
-                    place = common => place,
+                    place = renewals => place,
+                    place = self.settling_place() => place,
                 };
-                Place::new(connection.ok()?, None)
+                Place::new(place.ok()?, None)
             }
+            Lane::Settle => Place::new(self.settling_place().await.ok()?, None),
             Lane::Dispatch => Place::new(self.common.clone().acquire_owned().await.ok()?, None),
             Lane::Client => {
                 let client = self.clients.clone().acquire_owned().await.ok()?;
@@ -94,15 +109,38 @@ impl Lanes {
         }
     }
 
+    /// Waits in both queues at once, in each of them for its turn.
+    async fn settling_place(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let reserved = self.reserved.clone().acquire_owned();
+        let common = self.common.clone().acquire_owned();
+        tokio::select! {
+            biased;
+            place = reserved => place,
+            place = common => place,
+        }
+    }
+
     /// A place that is free now, of those that everybody may use.
     pub(super) fn common_place(&self) -> Option<Place> {
         Place::new(self.common.clone().try_acquire_owned().ok()?, None)
+    }
+
+    /// A place that is free now, for a connection that was wanted in this lane and is wanted no more.
+    pub(super) fn spare_place(&self, lane: Lane) -> Option<Place> {
+        match lane {
+            Lane::Renew | Lane::Settle => self.second_place(lane),
+            Lane::Dispatch | Lane::Client => self.common_place(),
+        }
     }
 
     /// A place that is free now, for a caller that already has one and waits for its connection
     /// to be opened.
     pub(super) fn second_place(&self, lane: Lane) -> Option<Place> {
         match lane {
+            Lane::Renew => match self.renewals.clone().try_acquire_owned() {
+                Ok(place) => Place::new(place, None),
+                Err(_) => self.second_place(Lane::Settle),
+            },
             Lane::Settle => match self.reserved.clone().try_acquire_owned() {
                 Ok(place) => Place::new(place, None),
                 Err(_) => self.common_place(),
@@ -131,6 +169,7 @@ impl Place {
 /// place for a client may be one for an ack.
 #[derive(Default)]
 pub(super) struct Freed {
+    renew: Notify,
     settle: Notify,
     dispatch: Notify,
     client: Notify,
@@ -140,6 +179,7 @@ impl Freed {
     /// What callers of this lane wait for.
     pub(super) fn of(&self, lane: Lane) -> &Notify {
         match lane {
+            Lane::Renew => &self.renew,
             Lane::Settle => &self.settle,
             Lane::Dispatch => &self.dispatch,
             Lane::Client => &self.client,
@@ -148,7 +188,7 @@ impl Freed {
 
     /// A place is free, and maybe a connection. Only once they are: who is woken looks at once.
     pub(super) fn tell(&self) {
-        for lane in [Lane::Settle, Lane::Dispatch, Lane::Client] {
+        for lane in Lane::ALL {
             self.of(lane).notify_one();
         }
     }
@@ -165,14 +205,17 @@ mod tests {
         assert_eq!(
             shares(20),
             Shares {
-                reserved: 5,
+                renewals: 1,
+                reserved: 4,
                 common: 15,
                 clients: 7
             }
         );
         for pool_max in 1..200 {
             let shares = shares(pool_max);
-            assert_eq!(shares.reserved + shares.common, pool_max as usize);
+            let all = shares.renewals + shares.reserved + shares.common;
+            assert_eq!(all, pool_max as usize);
+            assert_eq!(shares.renewals, usize::from(pool_max >= 4), "{pool_max}");
             assert!(shares.clients >= 1 && shares.common >= 1);
             assert!(pool_max < 2 || shares.reserved >= 1, "{pool_max}");
             assert!(pool_max < 3 || shares.clients < shares.common, "{pool_max}");
@@ -185,7 +228,6 @@ mod tests {
         let (lanes, freed) = (Lanes::new(4), Freed::default());
         let taken = [
             lanes.place(Lane::Client).await,
-            lanes.place(Lane::Dispatch).await,
             lanes.place(Lane::Dispatch).await,
         ];
         let mut client = Box::pin(freed.of(Lane::Client).notified());
@@ -205,16 +247,38 @@ mod tests {
         let lanes = Lanes::new(4);
         let client = lanes.place(Lane::Client).await;
         assert!(lanes.place(Lane::Client).now_or_never().is_none());
-        let fetches = [
-            lanes.place(Lane::Dispatch).await,
-            lanes.place(Lane::Dispatch).await,
-        ];
+        let fetch = lanes.place(Lane::Dispatch).await;
         assert!(lanes.place(Lane::Dispatch).now_or_never().is_none());
         let ack = lanes.place(Lane::Settle).now_or_never();
         assert!(ack.is_some(), "a reserved place");
         assert!(lanes.place(Lane::Settle).now_or_never().is_none());
-        drop((client, fetches));
+        let renewal = lanes.place(Lane::Renew).now_or_never();
+        assert!(renewal.is_some(), "a place that acks do not get");
+        assert!(lanes.place(Lane::Renew).now_or_never().is_none());
+        drop((client, fetch));
         assert!(lanes.place(Lane::Settle).now_or_never().is_some());
-        drop(ack);
+        drop((ack, renewal));
+    }
+
+    /// A renewal that finds its own place taken waits in the other queues as well, and keeps its turn there.
+    #[tokio::test]
+    async fn renewals_wait_in_every_queue() {
+        for lane in [Lane::Renew, Lane::Settle, Lane::Dispatch] {
+            let lanes = Lanes::new(4);
+            let mut taken = vec![
+                (Lane::Dispatch, lanes.place(Lane::Dispatch).await),
+                (Lane::Dispatch, lanes.place(Lane::Dispatch).await),
+                (Lane::Settle, lanes.place(Lane::Settle).await),
+                (Lane::Renew, lanes.place(Lane::Renew).await),
+            ];
+            let mut first = Box::pin(lanes.place(Lane::Renew));
+            assert!(first.as_mut().now_or_never().is_none());
+            let mut second = Box::pin(lanes.place(Lane::Renew));
+            assert!(second.as_mut().now_or_never().is_none());
+            let freed = taken.iter().position(|(of, _)| *of == lane);
+            taken.remove(freed.expect("one of each lane"));
+            assert!(second.as_mut().now_or_never().is_none(), "{lane:?}");
+            assert!(first.now_or_never().flatten().is_some(), "{lane:?}");
+        }
     }
 }

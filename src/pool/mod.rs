@@ -5,15 +5,14 @@ mod idle;
 mod lanes;
 mod live;
 mod opener;
+mod opening;
 mod visible;
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
-use tokio::sync::{Semaphore, oneshot};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::connect_error::DialError;
 use crate::dial::Connection;
@@ -21,13 +20,15 @@ use crate::error::CallError;
 use crate::observe::events::{self, Closed};
 use crate::observe::{metrics, notice_after, quiet};
 use crate::options::Options;
+use crate::time::later;
 use idle::{Idle, Pooled};
 use lanes::{Freed, Lanes};
 pub(crate) use lanes::{Lane, Place};
+use live::Counts;
 pub(crate) use live::Live;
 pub use live::PoolStatus;
-use live::{Counts, Seat};
 pub(crate) use opener::Opener;
+use opening::Expecting;
 use visible::Visible as _;
 
 /// How often idle connections are looked through.
@@ -50,11 +51,32 @@ struct Shared {
     opener: Opener,
     counts: Arc<Counts>,
     lanes: Lanes,
-    /// How many connections may be opened without a place, because whoever wanted them has gone.
-    orphans: Semaphore,
+    /// The places of connections that are being opened although whoever wanted them has gone. As many as the others, and as reserved:
+    /// what a renewal began to open is not given up because of callers whose logins are stuck.
+    orphans: Lanes,
+    expecting: Expecting,
     idle: Mutex<Idle>,
     /// A connection came back; whoever waits for one to be opened may take it instead.
     freed: Freed,
+}
+
+/// How long a caller waits for a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    /// From the beginning.
+    pub(crate) all: Duration,
+    /// From the caller's turn, when it may have a connection that is idle or has to be opened.
+    pub(crate) connection: Duration,
+}
+
+impl Wait {
+    /// As long as this, whatever takes the time.
+    pub(crate) const fn up_to(limit: Duration) -> Self {
+        Self {
+            all: limit,
+            connection: limit,
+        }
+    }
 }
 
 impl Pool {
@@ -65,7 +87,8 @@ impl Pool {
             opener,
             counts: Counts::new(&options),
             lanes: Lanes::new(options.pool_max),
-            orphans: Semaphore::new(options.pool_max as usize),
+            orphans: Lanes::new(options.pool_max),
+            expecting: Expecting::default(),
             idle: Mutex::new(Idle::new(options.max_lifetime)),
             freed: Freed::default(),
             options,
@@ -77,20 +100,17 @@ impl Pool {
         Self { shared }
     }
 
-    /// Borrows a connection within `limit`, and within the limit that is set for all callers.
-    pub(crate) async fn get(&self, lane: Lane, limit: Duration) -> Result<Borrowed, CallError> {
+    /// Borrows a connection within these limits, and within the one that is set for all callers.
+    pub(crate) async fn get(&self, lane: Lane, wait: Wait) -> Result<Borrowed, CallError> {
         let shared = &self.shared;
         let begun = Instant::now();
-        let mut got = std::pin::pin!(shared.get(lane));
+        let mut got = std::pin::pin!(shared.get(lane, begun, wait));
         let result = match poll_immediate(got.as_mut()).await {
             Some(result) => result,
             None => {
                 let _waiting = shared.counts.wait();
-                let limit = limit.min(shared.options.acquire_timeout);
-                let got = tokio::time::timeout(limit, got);
                 let patience = shared.options.pool_wait_limit;
-                let got = notice_after(patience, got, || shared.note_wait(lane, patience)).await;
-                got.unwrap_or_else(|_| Err(shared.timed_out(limit)))
+                notice_after(patience, got, || shared.note_wait(lane, patience)).await
             }
         };
         metrics::pool_wait(lane.as_str(), begun.elapsed());
@@ -121,7 +141,7 @@ impl Pool {
         after_silence: bool,
     ) -> Result<Borrowed, CallError> {
         for _ in 0..PROBES_MAX {
-            let mut borrowed = self.get(lane, limit).await?;
+            let mut borrowed = self.get(lane, Wait::up_to(limit)).await?;
             if borrowed.is_alive(after_silence) || borrowed.answers().await {
                 return Ok(borrowed);
             }
@@ -208,14 +228,34 @@ impl Shared {
         self.counts.gauges.idle(idle as u32);
     }
 
-    async fn get(self: &Arc<Self>, lane: Lane) -> Result<Borrowed, CallError> {
-        let Some(place) = self.lanes.place(lane).await else {
-            return Err(self.timed_out(Duration::ZERO));
+    async fn get(
+        self: &Arc<Self>,
+        lane: Lane,
+        begun: Instant,
+        wait: Wait,
+    ) -> Result<Borrowed, CallError> {
+        let ends_at = later(begun, wait.all.min(self.options.acquire_timeout));
+        let Ok(Some(place)) = timeout_at(ends_at, self.lanes.place(lane)).await else {
+            return Err(self.timed_out(ends_at - begun));
         };
+        let turn_at = Instant::now();
+        let ends_at = ends_at.min(later(turn_at, wait.connection));
+        let got = timeout_at(ends_at, self.connection_for(lane, place)).await;
+        let mut borrowed = got.unwrap_or_else(|_| Err(self.timed_out(ends_at - begun)))?;
+        borrowed.turn_at = turn_at;
+        Ok(borrowed)
+    }
+
+    /// A connection for a caller that has a place.
+    async fn connection_for(
+        self: &Arc<Self>,
+        lane: Lane,
+        place: Place,
+    ) -> Result<Borrowed, CallError> {
         if let Some(pooled) = self.take() {
             return Ok(self.lend(pooled, place));
         }
-        let mut opened = self.open_in_task(place);
+        let mut opened = self.open_in_task(lane, place);
         loop {
             tokio::select! {
                 biased;
@@ -243,71 +283,8 @@ impl Shared {
             pooled: Some(pooled),
             shared: self.clone(),
             is_new: false,
+            turn_at: Instant::now(),
             place: Some(place),
-        }
-    }
-
-    /// Opens a connection in a task of its own. It has the caller's place for as long as there is a caller: those
-    /// whose attempts fail soon must find places for the next ones, however long the network swallows logins. Without a caller it
-    /// goes on among the orphans, if there are not too many, because the next caller may need what it opens.
-    fn open_in_task(
-        self: &Arc<Self>,
-        place: Place,
-    ) -> oneshot::Receiver<Result<Borrowed, CallError>> {
-        let (mut answer, receiver) = oneshot::channel();
-        let shared = self.clone();
-        let seat = self.counts.seat();
-        tokio::spawn(async move {
-            let mut dialled = std::pin::pin!(shared.dial());
-            let opened = tokio::select! {
-                biased;
-                opened = &mut dialled => Some(opened),
-                () = answer.closed() => None,
-            };
-            match opened {
-                Some(opened) => drop(answer.send(shared.opened(opened, place, seat))),
-                None => {
-                    drop((place, seat));
-                    shared.freed.tell();
-                    shared.adopt(dialled).await;
-                }
-            }
-        });
-        receiver
-    }
-
-    /// What became of a connection that was opened for this place.
-    fn opened(
-        self: &Arc<Self>,
-        opened: Result<Connection, CallError>,
-        place: Place,
-        seat: Seat,
-    ) -> Result<Borrowed, CallError> {
-        match opened {
-            Ok(connection) => {
-                let live = Live::pooled(connection, seat);
-                let mut borrowed = self.lend(Pooled::new(live), place);
-                borrowed.is_new = true;
-                Ok(borrowed)
-            }
-            Err(error) => {
-                drop(place);
-                self.freed.tell();
-                Err(error)
-            }
-        }
-    }
-
-    /// Waits for a connection that nobody waits for any more, and keeps it for the next caller if there is room.
-    async fn adopt(self: &Arc<Self>, dialled: impl Future<Output = Result<Connection, CallError>>) {
-        let Ok(_orphan) = self.orphans.try_acquire() else {
-            return;
-        };
-        if let Ok(connection) = dialled.await {
-            match self.lanes.common_place().zip(self.counts.spare_seat()) {
-                Some((place, seat)) => drop(self.opened(Ok(connection), place, seat)),
-                None => Live::own(connection, &self.counts).condemn(Closed::Abandoned),
-            }
         }
     }
 
@@ -346,6 +323,8 @@ pub(crate) struct Borrowed {
     shared: Arc<Shared>,
     /// It was opened for this caller.
     is_new: bool,
+    /// When the caller had its turn: nobody before it waited for a place any more.
+    pub(crate) turn_at: Instant,
     /// Empty only while it is dropped.
     place: Option<Place>,
 }

@@ -25,6 +25,7 @@ mod observability;
 mod package;
 mod payloads;
 mod permissions;
+mod pool;
 mod procedures;
 mod roundtrips;
 mod scripts;

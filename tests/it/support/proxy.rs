@@ -49,6 +49,8 @@ struct Plan {
     connections: Vec<Weak<AtomicBool>>,
     /// Whether new connections swallow everything, the login included.
     mutes_new: bool,
+    /// How long a new connection is held up before anything passes.
+    slow_logins: Duration,
     /// How long every answer is held back.
     delay: Duration,
     /// How many bytes of the answers on each connection pass in a tenth of a second.
@@ -135,6 +137,11 @@ impl Proxy {
         self.plan().mutes_new = mutes_new;
     }
 
+    /// Holds every new connection up for this long before its login begins.
+    pub fn slow_logins(&self, delay: Duration) {
+        self.plan().slow_logins = delay;
+    }
+
     /// How many open connections are silent.
     pub fn muted(&self) -> usize {
         let connections = self.plan().connections.clone();
@@ -210,6 +217,8 @@ impl Line {
 }
 
 async fn serve(client: TcpStream, upstream: String, plan: Arc<Mutex<Plan>>) {
+    let held_up = plan.lock().expect("nothing panics").slow_logins;
+    tokio::time::sleep(held_up).await;
     let Ok(server) = TcpStream::connect(upstream).await else {
         return;
     };
