@@ -429,6 +429,9 @@ async fn server_that_became_a_readable_secondary_is_left_for_the_primary() {
     let there = there.build().await.expect("the schema is on both");
     let provider = replicas.builder().build().await.expect("the start");
     create(&provider, "before").await;
+    // A login of before the move that ends after it looks like one to the primary, until it is written to.
+    let are_all_there = || async { provider.pool_status().idle >= 2 };
+    until("the pool is full", are_all_there).await;
     replicas.demote_the_old_one();
     create(&provider, "after").await;
     assert_eq!(there.read("after").await.unwrap().len(), 1);
@@ -445,5 +448,7 @@ async fn start_leaves_a_readable_secondary_for_the_primary() {
     let builder = replicas.builder().startup_timeout(Duration::from_secs(30));
     let provider = builder.build().await.expect("the schema is installed");
     create(&provider, "order").await;
-    assert!(replicas.new.controls().sessions().len() > 1);
+    // The second is opened beside the work.
+    let are_there = || async { replicas.new.controls().sessions().len() > 1 };
+    until("the connections lead to the primary", are_there).await;
 }

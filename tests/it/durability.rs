@@ -182,6 +182,8 @@ async fn one_activity_orchestration_waits_for_four_flushes() {
 
 /// How many completions of activities of one instance arrive at once.
 const COMPLETIONS: u64 = 48;
+/// How long the log takes then: what arrives meanwhile shares the next flush, however slowly a busy machine sends it.
+const FLUSH: Duration = Duration::from_millis(200);
 
 /// Completions for one instance become durable together: they share the instance's row, whether it is idle
 /// when they come or held by a turn, and none of them is lost.
@@ -211,9 +213,7 @@ async fn completions_for_one_instance_share_flushes() {
                 .unwrap();
             turn = fetch(&provider).await;
         }
-        server
-            .controls()
-            .set_commit_latency(Duration::from_millis(20));
+        server.controls().set_commit_latency(FLUSH);
         let before = server.controls().flushes();
         let acks = held
             .iter()
@@ -275,9 +275,7 @@ async fn children_of_one_parent_share_flushes() {
                 .unwrap();
             turn = fetch(&provider).await;
         }
-        server
-            .controls()
-            .set_commit_latency(Duration::from_millis(20));
+        server.controls().set_commit_latency(FLUSH);
         let before = server.controls().flushes();
         let acks = held.iter().map(|(id, token)| {
             let done = WorkItem::SubOrchCompleted {

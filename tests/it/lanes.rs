@@ -87,7 +87,7 @@ async fn blocked_clients_do_not_hold_up_the_read_of_a_worker() {
         assert!(fetch_work(&*worker).await.is_some());
         assert_eq!(worker.read("other").await.unwrap().len(), 1);
     });
-    tokio::time::timeout(Duration::from_secs(5), work)
+    tokio::time::timeout(Duration::from_secs(10), work)
         .await
         .expect("the worker is not starved")
         .unwrap();

@@ -303,8 +303,9 @@ async fn one_activity_orchestration_costs_seven_requests() {
 
 /// As long as a fetch of the runtime waits by default, so that each of them begins anew once.
 const IDLE: Duration = Duration::from_secs(30);
-/// A few requests more or less fall into the time by chance.
-const SLACK: f64 = 4.0;
+/// Some requests more or less fall into the time by chance, and where a busy machine breaks off a wait. Eight that did not share would
+/// ask seventy times more, and hundreds of times more without waits in the database.
+const SLACK: f64 = 24.0;
 
 /// An idle runtime asks the database a few times a second, however many dispatchers and workers it has,
 /// and hardly at all when it waits in the database. Every one of them may ask once when its fetch begins anew.

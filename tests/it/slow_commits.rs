@@ -100,15 +100,15 @@ async fn slow_commits_only_delay_workflows_of_every_kind(reads: SnapshotReads) {
 }
 
 /// A claim is leased before it is committed, so that every turn would begin when its lease is over. The runtime gives up what
-/// was tried too often, by default ten times: a turn that was handed out and came too late to store it counts, as it must, and each of these
-/// dispatchers may do that once while the leases follow the server.
+/// was tried too often, by default ten times: a turn that was handed out and came too late to store it counts, as it must. Each of these
+/// dispatchers may do that once while the leases follow the server, at worst all four to the same instance.
 async fn commits_slower_than_the_leases_only_delay_workflows_of_every_kind(reads: SnapshotReads) {
     let options = RuntimeOptions {
         orchestrator_lock_timeout: Duration::from_secs(1),
         worker_lock_timeout: Duration::from_secs(2),
         // Each fetch that is under way when the commits become slow might claim in vain.
-        orchestration_concurrency: 8,
-        worker_concurrency: 8,
+        orchestration_concurrency: 4,
+        worker_concurrency: 4,
         ..RuntimeOptions::default()
     };
     complete_all(reads, Duration::from_millis(3500), 2 * SLOW, options).await;

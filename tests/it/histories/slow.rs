@@ -22,8 +22,8 @@ async fn ready(schema: TestSchema) -> Setup {
 }
 
 /// How often the turn had been tried when it came.
-async fn fetched(process: &MssqlProvider) -> Result<(String, u32), ProviderError> {
-    let fetched = process.fetch_orchestration_item(TURN_LEASE, TURN_LEASE, None);
+async fn fetched(process: &MssqlProvider, lease: Duration) -> Result<(String, u32), ProviderError> {
+    let fetched = process.fetch_orchestration_item(lease, lease, None);
     let (item, token, attempts) = fetched.await?.expect("the turn");
     assert_eq!(
         (item.history.len() as u64, item.history_error),
@@ -32,9 +32,9 @@ async fn fetched(process: &MssqlProvider) -> Result<(String, u32), ProviderError
     Ok((token, attempts))
 }
 
-async fn acked(process: &MssqlProvider, token: &str) {
-    // What is left of the lease is enough for somebody who has to think.
-    tokio::time::sleep(TURN_LEASE / 4).await;
+/// What is left of the lease is enough for somebody who has to think for so long.
+async fn acked(process: &MssqlProvider, token: &str, thinks: Duration) {
+    tokio::time::sleep(thinks).await;
     let history = delta("order", LONG + 1, 1, "slow");
     ack(process, token, 1, history)
         .await
@@ -57,7 +57,7 @@ async fn turn_is_kept_while_its_history_is_read() {
         let reads = Trigger::response().of("read_with_execution");
         let pause = server.controls().pause(reads);
         let reader = process.clone();
-        let turn = tokio::spawn(async move { fetched(&reader).await });
+        let turn = tokio::spawn(async move { fetched(&reader, TURN_LEASE).await });
         pause.paused().await;
         tokio::spawn(async move {
             tokio::time::sleep(held).await;
@@ -65,7 +65,7 @@ async fn turn_is_kept_while_its_history_is_read() {
         });
         let (token, attempts) = turn.await.unwrap().expect("the turn comes");
         assert_eq!(attempts, 1, "{held:?}");
-        acked(&process, &token).await;
+        acked(&process, &token, TURN_LEASE / 10).await;
     }
 }
 
@@ -76,39 +76,42 @@ async fn turn_whose_answer_takes_longer_than_its_lease_comes_in_the_end() {
     let setup = ready(TestSchema::new()).await;
     let process = setup.process_with(0).await;
     setup.proxy.narrow(Some(2000));
-    let error = fetched(&process).await.expect_err("the lease is over");
+    let fetched = || fetched(&process, TURN_LEASE);
+    let error = fetched().await.expect_err("the lease is over");
     assert!(error.is_retryable(), "{error}");
-    let (token, attempts) = fetched(&process).await.expect("the turn comes");
+    let (token, attempts) = fetched().await.expect("the turn comes");
     assert_eq!(attempts, 1);
     setup.proxy.narrow(None);
-    acked(&process, &token).await;
+    acked(&process, &token, TURN_LEASE / 10).await;
 }
 
 /// A turn that comes with little left of its lease is renewed before anybody gets it; any other costs no request more.
 #[tokio::test]
 async fn turn_that_comes_late_is_renewed_first() {
+    let lease = 2 * TURN_LEASE;
+    // More than half of the lease, and less than the three seconds that an answer may take.
+    let late = Fault::Late(Duration::from_millis(2200));
+    // Together that is more than the lease that was not renewed.
+    let thinks = lease / 2;
     let setup = ready(TestSchema::new()).await;
     let process = setup.process_with(0).await;
     let renewals = || setup.proxy.calls("renew_orchestration_item_lock");
-    let late = Fault::Late(TURN_LEASE * 3 / 4);
     setup.proxy.spoil("fetch_orchestration_item", late);
-    let (token, attempts) = fetched(&process).await.expect("the turn comes");
+    let (token, attempts) = fetched(&process, lease).await.expect("the turn comes");
     assert_eq!((attempts, renewals()), (1, 1));
-    tokio::time::sleep(TURN_LEASE / 2).await;
-    acked(&process, &token).await;
+    acked(&process, &token, thinks).await;
 
     let item = activity("order", 2, "");
     setup.truth.enqueue_for_worker(item).await.unwrap();
-    let late = Fault::Late(TURN_LEASE * 3 / 4);
     setup.proxy.spoil("fetch_work_item", late);
     let filter = duroxide::providers::TagFilter::default();
-    let work = process.fetch_work_item(TURN_LEASE, Duration::ZERO, None, &filter);
+    let work = process.fetch_work_item(lease, Duration::ZERO, None, &filter);
     let (_, token, attempts) = work.await.unwrap().expect("the activity");
     assert_eq!(
         (attempts, setup.proxy.calls("renew_work_item_lock")),
         (1, 1)
     );
-    tokio::time::sleep(TURN_LEASE / 2).await;
+    tokio::time::sleep(thinks).await;
     process
         .ack_work_item(&token, None)
         .await

@@ -1,5 +1,6 @@
 //! What the integration tests share.
 
+pub mod canary;
 pub mod checker;
 pub mod database;
 pub mod dice;
