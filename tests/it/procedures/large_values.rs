@@ -9,6 +9,7 @@ use duroxide_sql::MssqlProvider;
 use mssql_embedded::Server;
 
 use super::Session;
+use super::purging::NUMBERS;
 use crate::support::database::{SnapshotReads, TestSchema, connect, own_server_with};
 use crate::support::items::{LEASE, create, start};
 use crate::support::proxy::Proxy;
@@ -183,6 +184,29 @@ async fn texts_that_are_being_sent_can_be_written() {
     ] {
         let write = format!("UPDATE [$(schema)].{table} SET status = status;");
         if !is_writable_while_sent(&mut setup, call, &write).await {
+            locked.push(call);
+        }
+    }
+    assert!(locked.is_empty(), "under a lock: {locked:?}");
+}
+
+/// A turn that continues as new writes the entries that lists are made of.
+#[tokio::test]
+async fn instances_that_are_being_listed_can_be_written() {
+    let mut setup = Setup::new().await;
+    let fill = format!(
+        "INSERT INTO [$(schema)].instances (instance_id, orchestration_name, status, current_execution_id, custom_status_version, created_at_ms, updated_at_ms)
+         SELECT CONCAT(REPLICATE(N'x', 390), x.n), N'o', N'Running', 1, 0, x.n, 0 FROM {NUMBERS};"
+    );
+    setup.writer.run(&fill).await.unwrap();
+    let mut locked = Vec::new();
+    for call in [
+        "list_instances",
+        "list_instances_by_status @status = N'Running'",
+    ] {
+        let write =
+            "UPDATE [$(schema)].instances SET current_execution_id = current_execution_id + 1;";
+        if !is_writable_while_sent(&mut setup, call, write).await {
             locked.push(call);
         }
     }
