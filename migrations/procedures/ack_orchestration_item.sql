@@ -65,7 +65,7 @@ BEGIN
         FROM   OPENJSON(@orchestrator_items)
                WITH (ord BIGINT '$.ord', instance_id NVARCHAR(MAX) '$.instance_id', kind NVARCHAR(100) '$.kind',
                      visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j;
-        SELECT @longest = MAX(DATALENGTH(m.instance_id)),
+        SELECT @longest = MAX(COALESCE(DATALENGTH(m.instance_id), 0)),
                @unusable = SUM(CASE WHEN m.instance_id IS NULL OR DATALENGTH(m.instance_id) = 0
                                          OR UNICODE(RIGHT(m.instance_id, 1)) = 32 THEN 1 ELSE 0 END)
         FROM   @messages AS m;
