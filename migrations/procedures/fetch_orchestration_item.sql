@@ -158,7 +158,7 @@ BEGIN
                     INTO   @messages (queue_id, attempt_count, payload)
                     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                     WHERE  q.instance_id = @instance_id
-                      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms;
+                      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms OPTION (KEEPFIXED PLAN);
 
                     IF @@ROWCOUNT > 0
                     BEGIN
@@ -203,7 +203,7 @@ BEGIN
             WHERE  l.lane = v.lane
               AND  l.not_before_ms > @now_ms
             ORDER BY l.not_before_ms
-        ) AS c;
+        ) AS c OPTION (KEEPFIXED PLAN);
 
         SELECT CAST(0 AS BIT) AS found, @next_ms - @now_ms AS next_ready_in_ms,
                CAST(NULL AS NVARCHAR(400)) AS instance_id, CAST(NULL AS NVARCHAR(500)) AS lock_token,

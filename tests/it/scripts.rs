@@ -1,5 +1,6 @@
 //! The printed scripts, run as a DBA's client runs them: what they install, refuse, say and remove.
 
+use std::path::Path;
 use std::time::Duration;
 
 use duroxide::providers::Provider;
@@ -291,4 +292,35 @@ fn counts_leave_no_rows_out() {
         let at = script.find(count);
         assert_eq!(at.map(|at| &script[at..at + 60]), None);
     }
+}
+
+/// What is done to the queues most of the time waits for no statistics: they are out of date all the time.
+#[test]
+fn statements_on_queues_keep_their_plans() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/procedures");
+    let mut found = 0;
+    for procedure in [
+        "fetch_orchestration_item",
+        "ack_orchestration_item",
+        "abandon_orchestration_item",
+        "_release_instance",
+        "_cancel_activities",
+        "fetch_work_item",
+        "ack_work_item",
+        "abandon_work_item",
+        "renew_work_item_lock",
+        "_find_session_item",
+    ] {
+        let text =
+            std::fs::read_to_string(folder.join(format!("{procedure}.sql"))).expect("a file");
+        let on_queues = |statement: &&str| statement.contains("_queue AS q");
+        for statement in text.split(';').filter(on_queues) {
+            assert!(
+                statement.contains("KEEPFIXED PLAN"),
+                "{procedure}:{statement}"
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found} statements");
 }
