@@ -124,7 +124,7 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         keep_last: u32,
     },
-    /// Delete instances that finished long ago, oldest first; may be interrupted and repeated
+    /// Delete instances that finished long ago, in the order of their creation; may be interrupted and repeated
     Purge(PurgeArgs),
     /// Show all of this as a page in a browser, to this machine only unless a token is set
     Serve(ServeArgs),

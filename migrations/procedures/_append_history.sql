@@ -35,7 +35,8 @@ BEGIN
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
-    ORDER BY h.event_id DESC;
+    ORDER BY h.event_id DESC
+    OPTION (KEEPFIXED PLAN);
 
     INSERT INTO [$(schema)].history WITH (ROWLOCK)
         (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
@@ -49,7 +50,8 @@ BEGIN
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
-    ORDER BY h.event_id;
+    ORDER BY h.event_id
+    OPTION (KEEPFIXED PLAN);
 
     IF @is_turn = 0 OR @first_event_id < @after_event_id
     BEGIN

@@ -40,9 +40,11 @@ BEGIN
                WITH (INDEX(ix_worker_queue_activity), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
            ON  q.instance_id = c.instance_id
           AND  q.execution_id = c.execution_id
-          AND  q.activity_id = c.activity_id;
+          AND  q.activity_id = c.activity_id
+    OPTION (KEEPFIXED PLAN);
 
     DELETE q
     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
-    WHERE  q.work_id IN (SELECT w.work_id FROM @work AS w);
+    WHERE  q.work_id IN (SELECT w.work_id FROM @work AS w)
+    OPTION (KEEPFIXED PLAN);
 END;

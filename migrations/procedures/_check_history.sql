@@ -16,7 +16,7 @@ BEGIN
 
     DECLARE @bad_events BIGINT;
 
-    SELECT @event_count = COUNT_BIG(*), @first_event_id = MIN(j.event_id),
+    SELECT @event_count = COUNT_BIG(*), @first_event_id = MIN(COALESCE(j.event_id, 0)),
            @bad_events = SUM(CASE WHEN j.event_id >= 1 THEN 0 ELSE 1 END)
     FROM   OPENJSON(@history) WITH (event_id BIGINT '$.event_id') AS j;
 

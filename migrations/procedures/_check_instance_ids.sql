@@ -12,7 +12,7 @@ BEGIN
 
     DECLARE @longest BIGINT, @unusable BIGINT;
 
-    SELECT @longest = MAX(DATALENGTH(j.instance_id)),
+    SELECT @longest = MAX(COALESCE(DATALENGTH(j.instance_id), 0)),
            @unusable = SUM(CASE WHEN j.instance_id IS NULL OR DATALENGTH(j.instance_id) = 0
                                      OR UNICODE(RIGHT(j.instance_id, 1)) = 32 THEN 1 ELSE 0 END)
     FROM   OPENJSON(@list) WITH (instance_id NVARCHAR(MAX) '$') AS j;

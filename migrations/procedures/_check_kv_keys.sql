@@ -16,7 +16,7 @@ BEGIN
 
     DECLARE @longest BIGINT, @unusable BIGINT;
 
-    SELECT @longest = MAX(DATALENGTH(j.kv_key)),
+    SELECT @longest = MAX(COALESCE(DATALENGTH(j.kv_key), 0)),
            @unusable = SUM(CASE WHEN j.kv_key IS NULL OR UNICODE(RIGHT(j.kv_key, 1)) = 32 THEN 1 ELSE 0 END)
     FROM   OPENJSON(@kv_changes) WITH (kv_key NVARCHAR(MAX) '$.key') AS j;
 

@@ -79,7 +79,8 @@ BEGIN
                    FROM   [$(schema)].sessions AS s
                           WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
                    WHERE  s.owner_id = @session_owner
-                     AND  s.locked_until_ms > @now_ms);
+                     AND  s.locked_until_ms > @now_ms)
+    OPTION (KEEPFIXED PLAN);
     IF @has_sessions = 0
     BEGIN
         RETURN;

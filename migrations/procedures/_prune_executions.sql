@@ -31,7 +31,8 @@ BEGIN
     END;
 
     DECLARE @lane BIGINT, @current_execution_id BIGINT, @old_count BIGINT, @row_count BIGINT, @byte_count BIGINT,
-            @execution_id BIGINT, @event_id BIGINT = 0, @batch_rows BIGINT, @batch_bytes BIGINT, @is_over BIT = 0;
+            @execution_id BIGINT, @event_id BIGINT = 0, @batch_rows BIGINT, @batch_bytes BIGINT, @is_over BIT = 0,
+            @kept_from BIGINT;
     DECLARE @old TABLE (execution_id BIGINT NOT NULL PRIMARY KEY);
 
     SET @has_more = 0;
@@ -49,6 +50,13 @@ BEGIN
     FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
     WHERE  i.instance_id = @instance_id;
 
+    -- The newest ones have ids from here on. Fewer than @keep_last: from the oldest one on. None to keep: NULL.
+    SELECT @kept_from = MIN(k.execution_id)
+    FROM   (SELECT TOP (COALESCE(@keep_last, 0)) n.execution_id
+            FROM   [$(schema)].executions AS n WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+            WHERE  n.instance_id = @instance_id
+            ORDER BY n.execution_id DESC) AS k;
+
     INSERT INTO @old (execution_id)
     SELECT TOP (4000) e.execution_id
     FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
@@ -56,11 +64,7 @@ BEGIN
       AND  e.execution_id <> @current_execution_id
       AND  e.status <> N'Running'
       AND  (e.status = N'Deleting' OR @completed_before_ms IS NULL OR e.completed_at_ms < @completed_before_ms)
-      AND  (e.status = N'Deleting'
-            OR e.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
-                                      FROM   [$(schema)].executions AS k WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
-                                      WHERE  k.instance_id = @instance_id
-                                      ORDER BY k.execution_id DESC));
+      AND  (e.status = N'Deleting' OR @kept_from IS NULL OR e.execution_id < @kept_from);
     SET @old_count = @@ROWCOUNT;
 
     SELECT @row_count = COUNT_BIG(*), @byte_count = COALESCE(SUM(c.payload_bytes), 0)

@@ -36,7 +36,8 @@ BEGIN
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  @is_hidden = 0
-    ORDER BY h.event_id DESC;
+    ORDER BY h.event_id DESC
+    OPTION (KEEPFIXED PLAN);
 
     IF @known_event_id IS NULL
     BEGIN
@@ -54,7 +55,8 @@ BEGIN
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  @is_hidden = 0
-    ORDER BY h.event_id;
+    ORDER BY h.event_id
+    OPTION (KEEPFIXED PLAN);
 
     IF @known_event_id > 0
     BEGIN

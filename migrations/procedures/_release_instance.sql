@@ -33,7 +33,8 @@ BEGIN
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
       AND  q.visible_at_ms >= @first_ms
-    ORDER BY q.visible_at_ms;
+    ORDER BY q.visible_at_ms
+    OPTION (KEEPFIXED PLAN);
 
     UPDATE l
     SET    lock_token = NULL,

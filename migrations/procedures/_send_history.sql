@@ -57,14 +57,16 @@ BEGIN
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  @status <> N'Deleting'
-    ORDER BY h.event_id DESC;
+    ORDER BY h.event_id DESC
+    OPTION (KEEPFIXED PLAN);
 
     SELECT TOP (1) @first_turn = h.appended_by
     FROM   [$(schema)].history AS h WITH (INDEX(pk_history), FORCESEEK, ROWLOCK)
     WHERE  h.instance_id = @instance_id
       AND  h.execution_id = @execution_id
       AND  @status <> N'Deleting'
-    ORDER BY h.event_id;
+    ORDER BY h.event_id
+    OPTION (KEEPFIXED PLAN);
 
     IF @acked_by = @process_id
     BEGIN

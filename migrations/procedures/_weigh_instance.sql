@@ -25,7 +25,7 @@ BEGIN
     SET @byte_count = @byte_count + COALESCE(@bytes, 0);
 
     SELECT @found = COUNT_BIG(*), @bytes = SUM(c.bytes)
-    FROM   (SELECT TOP (@rows_max + 1) CAST(DATALENGTH(e.output) AS BIGINT) AS bytes
+    FROM   (SELECT TOP (@rows_max + 1) COALESCE(CAST(DATALENGTH(e.output) AS BIGINT), 0) AS bytes
             FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
             WHERE  e.instance_id = @instance_id) AS c;
     SET @row_count = @row_count + @found;

@@ -33,7 +33,8 @@ BEGIN
     FROM   [$(schema)].instance_locks AS l
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
-      AND  l.lock_token = @token;
+      AND  l.lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     IF @lease_end_ms IS NULL
     BEGIN
@@ -53,7 +54,8 @@ BEGIN
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
       AND  q.visible_at_ms BETWEEN @from_ms AND @lease_end_ms
-      AND  q.lock_token = @token;
+      AND  q.lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     IF @from_ms > @now_ms + @delay_ms
     BEGIN

@@ -35,7 +35,8 @@ BEGIN
     FROM   [$(schema)].worker_queue AS q
            WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  q.work_id = @work_id
-      AND  q.lock_token = @token;
+      AND  q.lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     IF @delay_ms IS NOT NULL
     BEGIN
@@ -82,7 +83,8 @@ BEGIN
                                 THEN attempt_count - 1 ELSE attempt_count END
     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  work_id = @work_id
-      AND  lock_token = @token;
+      AND  lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     IF @@ROWCOUNT = 0
     BEGIN

@@ -65,7 +65,7 @@ BEGIN
         FROM   OPENJSON(@orchestrator_items)
                WITH (ord BIGINT '$.ord', instance_id NVARCHAR(MAX) '$.instance_id', kind NVARCHAR(100) '$.kind',
                      visible_at_ms BIGINT '$.visible_at_ms', payload NVARCHAR(MAX) '$.payload') AS j;
-        SELECT @longest = MAX(DATALENGTH(m.instance_id)),
+        SELECT @longest = MAX(COALESCE(DATALENGTH(m.instance_id), 0)),
                @unusable = SUM(CASE WHEN m.instance_id IS NULL OR DATALENGTH(m.instance_id) = 0
                                          OR UNICODE(RIGHT(m.instance_id, 1)) = 32 THEN 1 ELSE 0 END)
         FROM   @messages AS m;
@@ -147,7 +147,7 @@ BEGIN
     FROM   [$(schema)].instance_locks AS l
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
-      AND  l.lock_token = @token;
+      AND  l.lock_token = @token OPTION (KEEPFIXED PLAN);
 
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
@@ -180,7 +180,7 @@ BEGIN
     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
     WHERE  q.instance_id = @instance_id
       AND  q.visible_at_ms BETWEEN @from_ms AND @lease_end_ms
-      AND  q.lock_token = @token;
+      AND  q.lock_token = @token OPTION (KEEPFIXED PLAN);
 
     IF @orchestrator_items IS NOT NULL
     BEGIN

@@ -57,7 +57,8 @@ BEGIN
                 FROM   [$(schema)].worker_queue AS q
                        WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
                 WHERE  q.work_id = @work_id
-                  AND  q.lock_token = @token;
+                  AND  q.lock_token = @token
+                OPTION (KEEPFIXED PLAN);
 
                 SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
@@ -68,7 +69,8 @@ BEGIN
 
                 DELETE q
                 FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
-                WHERE  work_id = @work_id;
+                WHERE  work_id = @work_id
+                OPTION (KEEPFIXED PLAN);
 
                 IF @session_key <> N''
                 BEGIN

@@ -7,7 +7,7 @@
 -- Order     instances and history are read before orchestrator_queue is written; these reads keep
 --           no locks, and the row of instance_locks already keeps every writer out
 -- Throws    51000 called inside a transaction
---           51003 never: the turn that is given back is the caller's own
+--           51003 the turn cannot be read, and its lease is gone by the time it is given back
 --           51013 the token is not a UUID's text
 --
 -- Cost. Instances queue in lanes, one per pinned version, so that versions this caller does not support are never
@@ -16,7 +16,8 @@
 -- "Nothing found" is exact. The search keeps no locks; then the head of the best lane is claimed
 -- with READPAST, which steps over rows that others are claiming. If that finds nothing, the candidate is merely being touched (a
 -- message is arriving), and the other lanes are tried. When they are empty it is waited for, by its key and holding nothing else, for a
--- moment; then the search starts again. So a row that somebody keeps locked hides no other.
+-- moment; then the search starts again. So a row that somebody keeps locked hides no other. There is one exception: while an impatient
+-- claim (below) is open it keeps the entry of a row that is shared for long, and others may step over that row, which nobody could have yet.
 --
 -- A claim leaves a ghost where the next search would start, and clean-up may be slow or held back for hours. So the answer says from
 -- where the caller's next fetch should look, @floor_ms, and in which lanes: 100 ms below what was claimed, or below the moment
@@ -158,7 +159,7 @@ BEGIN
                     INTO   @messages (queue_id, attempt_count, payload)
                     FROM   [$(schema)].orchestrator_queue AS q WITH (INDEX(pk_orchestrator_queue), FORCESEEK, ROWLOCK)
                     WHERE  q.instance_id = @instance_id
-                      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms;
+                      AND  q.visible_at_ms BETWEEN @from_ms AND @now_ms OPTION (KEEPFIXED PLAN);
 
                     IF @@ROWCOUNT > 0
                     BEGIN
@@ -203,7 +204,7 @@ BEGIN
             WHERE  l.lane = v.lane
               AND  l.not_before_ms > @now_ms
             ORDER BY l.not_before_ms
-        ) AS c;
+        ) AS c OPTION (KEEPFIXED PLAN);
 
         SELECT CAST(0 AS BIT) AS found, @next_ms - @now_ms AS next_ready_in_ms,
                CAST(NULL AS NVARCHAR(400)) AS instance_id, CAST(NULL AS NVARCHAR(500)) AS lock_token,

@@ -165,7 +165,7 @@ BEGIN
                            q.not_before_ms = @now_ms + @lease_ms,
                            q.attempt_count = @attempt_count
                     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
-                    WHERE  q.work_id = @work_id;
+                    WHERE  q.work_id = @work_id OPTION (KEEPFIXED PLAN);
 
                     SET @won = 1;
                     IF @session_key <> N''
@@ -229,7 +229,7 @@ BEGIN
               AND  q.tag_key = t.tag_key
               AND  q.not_before_ms > @now_ms
             ORDER BY q.not_before_ms
-        ) AS c;
+        ) AS c OPTION (KEEPFIXED PLAN);
         IF @session_next_ms IS NOT NULL AND (@next_ms IS NULL OR @session_next_ms < @next_ms)
         BEGIN
             SET @next_ms = @session_next_ms;

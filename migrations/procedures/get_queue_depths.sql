@@ -25,11 +25,11 @@ BEGIN
     DECLARE @few BIGINT = 5000, @messages BIGINT, @activities BIGINT, @message_rows BIGINT, @activity_rows BIGINT,
             @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0;
 
-    SELECT @message_rows = COUNT_BIG(*), @messages = COUNT_BIG(CASE WHEN c.lock_token IS NULL THEN 1 END)
+    SELECT @message_rows = COUNT_BIG(*), @messages = COALESCE(SUM(CASE WHEN c.lock_token IS NULL THEN CAST(1 AS BIGINT) ELSE 0 END), 0)
     FROM   (SELECT TOP (@few + 1) q.lock_token
             FROM   [$(schema)].orchestrator_queue AS q WITH (NOLOCK, INDEX(ix_orchestrator_queue_depth))) AS c;
 
-    SELECT @activity_rows = COUNT_BIG(*), @activities = COUNT_BIG(CASE WHEN c.lock_token IS NULL THEN 1 END)
+    SELECT @activity_rows = COUNT_BIG(*), @activities = COALESCE(SUM(CASE WHEN c.lock_token IS NULL THEN CAST(1 AS BIGINT) ELSE 0 END), 0)
     FROM   (SELECT TOP (@few + 1) w.lock_token
             FROM   [$(schema)].worker_queue AS w WITH (NOLOCK, INDEX(ix_worker_queue_ready))) AS c;
 

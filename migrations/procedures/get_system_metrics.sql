@@ -23,9 +23,9 @@ BEGIN
             @executions BIGINT, @events BIGINT, @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0;
 
     SELECT @instances = COUNT_BIG(*),
-           @running = COUNT_BIG(CASE WHEN c.status = N'Running' THEN 1 END),
-           @completed = COUNT_BIG(CASE WHEN c.status = N'Completed' THEN 1 END),
-           @failed = COUNT_BIG(CASE WHEN c.status = N'Failed' THEN 1 END)
+           @running = COALESCE(SUM(CASE WHEN c.status = N'Running' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
+           @completed = COALESCE(SUM(CASE WHEN c.status = N'Completed' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
+           @failed = COALESCE(SUM(CASE WHEN c.status = N'Failed' THEN CAST(1 AS BIGINT) ELSE 0 END), 0)
     FROM   (SELECT TOP (@few + 1) i.status
             FROM   [$(schema)].instances AS i WITH (NOLOCK, INDEX(ix_instances_status))) AS c;
 
@@ -56,9 +56,9 @@ BEGIN
             IF @@ROWCOUNT = 1 OR COALESCE(@counted_at_ms, 0) = 0 OR @max_age_ms <= 0
             BEGIN
                 SELECT @instances = COUNT_BIG(*),
-                       @running = COUNT_BIG(CASE WHEN i.status = N'Running' THEN 1 END),
-                       @completed = COUNT_BIG(CASE WHEN i.status = N'Completed' THEN 1 END),
-                       @failed = COUNT_BIG(CASE WHEN i.status = N'Failed' THEN 1 END)
+                       @running = COALESCE(SUM(CASE WHEN i.status = N'Running' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
+                       @completed = COALESCE(SUM(CASE WHEN i.status = N'Completed' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
+                       @failed = COALESCE(SUM(CASE WHEN i.status = N'Failed' THEN CAST(1 AS BIGINT) ELSE 0 END), 0)
                 FROM   [$(schema)].instances AS i WITH (NOLOCK, INDEX(ix_instances_status));
 
                 SELECT @executions = COUNT_BIG(*), @events = SUM(e.event_count)

@@ -87,6 +87,15 @@ BEGIN
         LEFT OUTER JOIN [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
                ON  e.instance_id = i.instance_id
               AND  e.execution_id = i.current_execution_id
+        OUTER APPLY
+        (
+            SELECT MIN(k.execution_id) AS kept_from
+            FROM   (SELECT TOP (COALESCE(@keep_last, 0)) n.execution_id
+                    FROM   [$(schema)].executions AS n
+                           WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                    WHERE  n.instance_id = i.instance_id
+                    ORDER BY n.execution_id DESC) AS k
+        ) AS c
         WHERE  i.current_execution_id > 1
           AND  i.created_at_ms >= @page_ms
           AND  (@filter_completed_before_ms IS NULL OR e.completed_at_ms < @filter_completed_before_ms)
@@ -98,11 +107,7 @@ BEGIN
                          AND  o.status <> N'Running'
                          AND  (o.status = N'Deleting' OR @completed_before_ms IS NULL
                                OR o.completed_at_ms < @completed_before_ms)
-                         AND  (o.status = N'Deleting' OR o.execution_id NOT IN (SELECT TOP (COALESCE(@keep_last, 0)) k.execution_id
-                                                     FROM   [$(schema)].executions AS k
-                                                            WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-                                                     WHERE  k.instance_id = i.instance_id
-                                                     ORDER BY k.execution_id DESC)))
+                         AND  (o.status = N'Deleting' OR c.kept_from IS NULL OR o.execution_id < c.kept_from))
         ORDER BY i.created_at_ms, i.instance_id;
 
         SET @searching = 1;

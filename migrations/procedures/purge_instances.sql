@@ -6,9 +6,9 @@
 --           51001, 51002, 51009, 51010 never: delete_instance_bulk raises them for lists of ids
 --           51021 the age is missing or negative
 --
--- Deletes at most @limit trees (1,000 unless told otherwise), oldest first, for about @budget_ms, and returns what it
--- deleted. Each tree is a transaction of its own, or several short ones, so the call may be cut off at any time; repeat
--- it while has_more is 1.
+-- Deletes at most @limit trees (1,000 unless told otherwise), in the order of their creation, not of their end, for about
+-- @budget_ms, and returns what it deleted. Each tree is a transaction of its own, or several short ones, so the call may
+-- be cut off at any time; repeat it while has_more is 1.
 CREATE OR ALTER PROCEDURE [$(schema)].purge_instances
     @older_than_days INT,
     @limit           BIGINT = NULL,

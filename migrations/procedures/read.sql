@@ -9,7 +9,7 @@
 -- an empty history, and so has one that is being deleted, whatever is left of it.
 --
 -- The custom status comes along once the instance has ended, to a caller that remembers: whoever waits asks for it
--- next, and it cannot change any more.
+-- next, and it cannot change any more. It is copied before it is sent, as in get_custom_status.
 CREATE OR ALTER PROCEDURE [$(schema)].[read]
     @instance_id        NVARCHAR(4000),
     @known_execution_id BIGINT = NULL,
@@ -24,7 +24,8 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    DECLARE @execution_id BIGINT = 1, @is_hidden BIT = 0, @has_ended BIT = 0;
+    DECLARE @execution_id BIGINT = 1, @is_hidden BIT = 0, @has_ended BIT = 0,
+            @custom_status NVARCHAR(MAX), @custom_status_version BIGINT;
 
     SELECT TOP (1) @execution_id = e.execution_id, @is_hidden = CASE WHEN e.status = N'Deleting' THEN 1 ELSE 0 END,
            @has_ended = CASE WHEN e.status IN (N'Completed', N'Failed') THEN 1 ELSE 0 END
@@ -44,10 +45,13 @@ BEGIN
 
     IF @has_ended = 1 AND @known_event_id IS NOT NULL
     BEGIN
-        SELECT i.custom_status, i.custom_status_version
+        SELECT @custom_status = i.custom_status, @custom_status_version = i.custom_status_version
         FROM   [$(schema)].instances AS i WITH (INDEX(pk_instances), FORCESEEK, ROWLOCK)
         WHERE  i.instance_id = @instance_id
           AND  i.current_execution_id = @execution_id
           AND  i.status IN (N'Completed', N'Failed');
+
+        SELECT @custom_status AS custom_status, @custom_status_version AS custom_status_version
+        WHERE  @custom_status_version IS NOT NULL;
     END;
 END;

@@ -31,7 +31,8 @@ BEGIN
     FROM   [$(schema)].instance_locks AS l
            WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  l.instance_id = @instance_id
-      AND  l.lock_token = @token;
+      AND  l.lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
@@ -45,7 +46,8 @@ BEGIN
     SET    not_before_ms = @now_ms + @extend_ms
     FROM   [$(schema)].instance_locks AS l WITH (INDEX(pk_instance_locks), FORCESEEK, ROWLOCK)
     WHERE  instance_id = @instance_id
-      AND  not_before_ms < @now_ms + @extend_ms;
+      AND  not_before_ms < @now_ms + @extend_ms
+    OPTION (KEEPFIXED PLAN);
 
     COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;

@@ -32,7 +32,8 @@ BEGIN
     FROM   [$(schema)].worker_queue AS q
            WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  q.work_id = @work_id
-      AND  q.lock_token = @token;
+      AND  q.lock_token = @token
+    OPTION (KEEPFIXED PLAN);
 
     SET @now_ms = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
@@ -46,7 +47,8 @@ BEGIN
     SET    not_before_ms = @now_ms + @extend_ms
     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
     WHERE  work_id = @work_id
-      AND  not_before_ms < @now_ms + @extend_ms;
+      AND  not_before_ms < @now_ms + @extend_ms
+    OPTION (KEEPFIXED PLAN);
 
     IF @session_key <> N''
     BEGIN

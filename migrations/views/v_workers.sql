@@ -6,6 +6,7 @@
 -- worker_id names a process of the library: it is the last part of the tokens of its leases, and the
 -- library logs it at its start. Sessions belong to owners with names of duroxide's, which have rows
 -- of their own, with the owner in session_owner. An idle process has no row: it holds nothing.
+-- Sessions have no time of a claim, and count as the latest there is rather than as NULL, of which the server would warn (8153).
 -- oldest_claim_at_utc is by that process's clock, everything else by the database's.
 CREATE OR ALTER VIEW [$(schema)].v_workers
 AS
@@ -15,8 +16,8 @@ SELECT h.worker_id,
        SUM(h.activities) AS activities_held,
        SUM(h.sessions) AS sessions_held,
        SUM(CASE WHEN h.until_ms <= DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) THEN 1 ELSE 0 END) AS leases_expired,
-       CASE WHEN MIN(h.claimed_ms) BETWEEN 0 AND 253402300799999
-                THEN DATEADD(MILLISECOND, CAST(MIN(h.claimed_ms) % 86400000 AS INT), DATEADD(DAY, CAST(MIN(h.claimed_ms) / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS oldest_claim_at_utc,
+       CASE WHEN MIN(k.claimed_ms) BETWEEN 0 AND 253402300799999
+                THEN DATEADD(MILLISECOND, CAST(MIN(k.claimed_ms) % 86400000 AS INT), DATEADD(DAY, CAST(MIN(k.claimed_ms) / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS oldest_claim_at_utc,
        CASE WHEN MIN(h.until_ms) BETWEEN 0 AND 253402300799999
                 THEN DATEADD(MILLISECOND, CAST(MIN(h.until_ms) % 86400000 AS INT), DATEADD(DAY, CAST(MIN(h.until_ms) / 86400000 AS INT), CAST('19700101' AS DATETIME2(3)))) END AS first_lease_until_utc,
        CASE WHEN MAX(h.until_ms) BETWEEN 0 AND 253402300799999
@@ -41,4 +42,5 @@ FROM
     FROM   [$(schema)].sessions AS s
     WHERE  s.owner_id <> N''
 ) AS h
+CROSS APPLY (SELECT COALESCE(h.claimed_ms, CAST(9223372036854775807 AS BIGINT)) AS claimed_ms) AS k
 GROUP BY h.worker_id, h.session_owner;

@@ -1,9 +1,10 @@
 //! The printed scripts, run as a DBA's client runs them: what they install, refuse, say and remove.
 
+use std::path::Path;
 use std::time::Duration;
 
 use duroxide::providers::Provider;
-use duroxide_sql::{install_script, uninstall_script};
+use duroxide_sql::{SchemaName, install_script, uninstall_script};
 
 use crate::migrations::{objects, verify};
 use crate::support::database::{SnapshotReads, TestSchema, connect, connection_string, own_server};
@@ -281,4 +282,45 @@ async fn exported_scripts_commit_for_clients_without_autocommit() {
     verify(&schema).await.expect("the script installed");
     run_script(&schema, &script(uninstall_script(schema.name()))).await;
     assert!(!schema.exists().await);
+}
+
+/// A COUNT that leaves rows out by a NULL comes with a warning (8153), which clients may log at every call.
+#[test]
+fn counts_leave_no_rows_out() {
+    let script = install_script(&SchemaName::new("orders").expect("a name"));
+    for count in ["COUNT(CASE", "COUNT_BIG(CASE"] {
+        let at = script.find(count);
+        assert_eq!(at.map(|at| &script[at..at + 60]), None);
+    }
+}
+
+/// What is done to the queues most of the time waits for no statistics: they are out of date all the time.
+#[test]
+fn statements_on_queues_keep_their_plans() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/procedures");
+    let mut found = 0;
+    for procedure in [
+        "fetch_orchestration_item",
+        "ack_orchestration_item",
+        "abandon_orchestration_item",
+        "_release_instance",
+        "_cancel_activities",
+        "fetch_work_item",
+        "ack_work_item",
+        "abandon_work_item",
+        "renew_work_item_lock",
+        "_find_session_item",
+    ] {
+        let text =
+            std::fs::read_to_string(folder.join(format!("{procedure}.sql"))).expect("a file");
+        let on_queues = |statement: &&str| statement.contains("_queue AS q");
+        for statement in text.split(';').filter(on_queues) {
+            assert!(
+                statement.contains("KEEPFIXED PLAN"),
+                "{procedure}:{statement}"
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found} statements");
 }

@@ -274,3 +274,36 @@ async fn holders_find_their_rows_by_key() {
     }
     assert_flat("backlog", &measured[0], &measured[1]);
 }
+
+/// What a prune reads does not grow with the square of what it keeps.
+#[tokio::test]
+async fn prunes_read_executions_and_not_pairs_of_them() {
+    let kept = 200;
+    for executions in [150, kept, kept + 1] {
+        let bench = Bench::new().await;
+        create(&bench.provider, "order").await;
+        let into = "executions (instance_id, execution_id, status, event_count, started_at_ms, completed_at_ms)";
+        let select = "N'order', i + 1, N'ContinuedAsNew', 0, 0, 1";
+        bench.insert(executions - 1, into, select).await;
+        let current = format!(
+            "UPDATE [$(schema)].executions SET status = N'ContinuedAsNew', completed_at_ms = 1;
+             UPDATE [$(schema)].instances SET current_execution_id = {executions};"
+        );
+        bench.schema.sql(&current).await;
+        let mut old = i64::from(executions.saturating_sub(kept));
+        for (procedure, instance) in [
+            ("prune_executions_bulk", ""),
+            ("prune_executions", "@instance_id = N'order', "),
+        ] {
+            bench.controls.reset_counters();
+            let call = format!("EXEC [$(schema)].{procedure} {instance}@keep_last = {kept};");
+            let row = bench.schema.sql(&call).await.pop().expect("a row");
+            let deleted = row.get::<i64, _>("executions_deleted");
+            assert_eq!(deleted, Some(old), "{procedure} of {executions}");
+            let read = bench.rows_read(procedure);
+            let most = u64::from(6 * executions);
+            assert!(read <= most, "{procedure} of {executions}: {read} rows");
+            old = 0;
+        }
+    }
+}

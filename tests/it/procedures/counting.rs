@@ -20,8 +20,8 @@ async fn cost_of(setup: &mut Setup, call: &str) -> (Vec<Row>, Counters) {
     (sets.swap_remove(0), after.of(name))
 }
 
-/// Newest first out of an index: one entry read per instance, none sorted, none waited for that somebody
-/// has changed without moving it.
+/// Newest first out of an index: one entry read per instance, and its copy, none sorted, none waited for that
+/// somebody has changed without moving it.
 #[tokio::test]
 async fn lists_come_out_of_an_index() {
     let mut setup = setup().await;
@@ -39,7 +39,7 @@ async fn lists_come_out_of_an_index() {
         assert_eq!(rows.len(), expected, "{call}");
         assert_eq!(cost.stats.rows_sorted, 0, "{call}");
         assert!(
-            cost.stats.rows_read <= expected as u64 + 1,
+            cost.stats.rows_read <= 2 * expected as u64 + 1,
             "{call}: {cost:?}"
         );
         let ids = rows.iter().map(|row| row.get::<&str, _>(0).expect("an id"));

@@ -9,7 +9,8 @@ use duroxide_sql::MssqlProvider;
 use mssql_embedded::Server;
 
 use super::Session;
-use crate::support::database::{SnapshotReads, TestSchema, own_server_with};
+use super::purging::NUMBERS;
+use crate::support::database::{SnapshotReads, TestSchema, connect, own_server_with};
 use crate::support::items::{LEASE, create, start};
 use crate::support::proxy::Proxy;
 use crate::support::wait::until;
@@ -130,4 +131,84 @@ async fn key_values_that_are_being_sent_can_be_written() {
     }
     assert!(!fetching.is_finished(), "it is still being sent");
     fetching.abort();
+}
+
+/// A client calls a procedure and hardly reads the answer. Whether what the call has read can be written meanwhile.
+async fn is_writable_while_sent(setup: &mut Setup, call: &str, write: &str) -> bool {
+    let proxy = Proxy::start(setup.schema.url()).await;
+    let mut client = connect(&proxy.url(setup.schema.url())).await;
+    proxy.narrow(Some(1_000));
+    proxy.take_reply_bytes();
+    let quoted = setup.schema.name().quoted();
+    let text = format!("EXEC {quoted}.{call};");
+    let reading = tokio::spawn(async move {
+        let stream = client.simple_query(text).await;
+        stream.expect("an answer").into_results().await.map(drop)
+    });
+    until("an answer", || async { proxy.take_reply_bytes() > 0 }).await;
+    // More comes at once than the network takes.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let write = format!("SET LOCK_TIMEOUT 5000; {write}");
+    let written = setup.writer.run(&write).await.map(drop);
+    assert!(!reading.is_finished(), "{call}: it is still being sent");
+    reading.abort();
+    assert!(matches!(written, Ok(()) | Err(1222)), "{call}: {written:?}");
+    written.is_ok()
+}
+
+/// The custom status and the output of an instance, which its turns write.
+#[tokio::test]
+async fn texts_that_are_being_sent_can_be_written() {
+    let mut setup = Setup::new().await;
+    let large = "REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 8000000)";
+    let fill = format!(
+        "UPDATE [$(schema)].instances SET status = N'Completed', custom_status = {large}, custom_status_version = 1;
+         UPDATE [$(schema)].executions SET status = N'Completed', output = {large};"
+    );
+    setup.writer.run(&fill).await.unwrap();
+    let mut locked = Vec::new();
+    for (call, table) in [
+        (
+            "get_custom_status @instance_id = N'order', @last_seen_version = 0",
+            "instances",
+        ),
+        (
+            "[read] @instance_id = N'order', @known_event_id = 0",
+            "instances",
+        ),
+        ("get_instance_info @instance_id = N'order'", "executions"),
+        (
+            "get_execution_info @instance_id = N'order', @execution_id = 1",
+            "executions",
+        ),
+    ] {
+        let write = format!("UPDATE [$(schema)].{table} SET status = status;");
+        if !is_writable_while_sent(&mut setup, call, &write).await {
+            locked.push(call);
+        }
+    }
+    assert!(locked.is_empty(), "under a lock: {locked:?}");
+}
+
+/// A turn that continues as new writes the entries that lists are made of.
+#[tokio::test]
+async fn instances_that_are_being_listed_can_be_written() {
+    let mut setup = Setup::new().await;
+    let fill = format!(
+        "INSERT INTO [$(schema)].instances (instance_id, orchestration_name, status, current_execution_id, custom_status_version, created_at_ms, updated_at_ms)
+         SELECT CONCAT(REPLICATE(N'x', 390), x.n), N'o', N'Running', 1, 0, x.n, 0 FROM {NUMBERS};"
+    );
+    setup.writer.run(&fill).await.unwrap();
+    let mut locked = Vec::new();
+    for call in [
+        "list_instances",
+        "list_instances_by_status @status = N'Running'",
+    ] {
+        let write =
+            "UPDATE [$(schema)].instances SET current_execution_id = current_execution_id + 1;";
+        if !is_writable_while_sent(&mut setup, call, write).await {
+            locked.push(call);
+        }
+    }
+    assert!(locked.is_empty(), "under a lock: {locked:?}");
 }
