@@ -116,6 +116,31 @@ async fn large_tree_costs_what_its_instances_cost() {
     );
 }
 
+/// A purge steps over a fenced instance that somebody has, and finishes those beside and behind it.
+#[tokio::test]
+async fn purge_steps_over_a_fenced_instance_that_somebody_has() {
+    let mut setup = setup().await;
+    setup.write(&instances("root", 0, 1, "NULL, N'Completed'"));
+    setup.write(&instances("child", 0, 4, "N'root0', N'Completed'"));
+    setup.write(
+        "UPDATE [$(schema)].history SET payload_bytes = 5000000 WHERE instance_id = N'root0';",
+    );
+    let fence = "@instance_id = N'root0', @budget_ms = 0";
+    let (row, _) = setup.call("delete_instance", fence).await;
+    assert_eq!(count(&row, "instances_deleted"), 1, "child0");
+    let mut other = Session::open(&setup.schema).await;
+    let hold = "BEGIN TRANSACTION; UPDATE [$(schema)].instance_locks SET lock_token = NEWID() WHERE instance_id = N'child2';";
+    other.run(hold).await.unwrap();
+    let impatient = "SET LOCK_TIMEOUT 0;";
+    setup.session.run(impatient).await.unwrap();
+    let (row, _) = setup.call("delete_instance_bulk", "@limit = 0").await;
+    assert_eq!(count(&row, "instances_deleted"), 3, "all but child2");
+    other.run("ROLLBACK;").await.unwrap();
+    let (row, _) = setup.call("delete_instance_bulk", "@limit = 0").await;
+    assert_eq!(count(&row, "instances_deleted"), 1, "child2");
+    assert_eq!(left(&mut setup).await, 0);
+}
+
 /// What fits one transaction costs one, in one call.
 #[tokio::test]
 async fn small_tree_goes_in_one_transaction() {
