@@ -186,3 +186,62 @@ async fn tag_has_a_worker_while_somebody_has_a_lease_on_it() {
         schema.sql("DELETE FROM [$(schema)].worker_queue;").await;
     }
 }
+
+/// A subscription that was cancelled neither waits nor takes the answer to a later one; a persistent one waits for events of its own.
+#[tokio::test]
+async fn open_subscriptions_are_told_from_cancelled_and_answered_ones() {
+    let (_server, schema, provider) = on_own_server().await;
+    create(&provider, "i").await;
+    let events = [
+        r#""type":"ExternalSubscribed","name":"A""#,
+        r#""type":"ExternalSubscribed","name":"A""#,
+        r#""type":"ExternalSubscribedCancelled","reason":"r","source_event_id":10"#,
+        r#""type":"ExternalEvent","name":"A","data":"d""#,
+        r#""type":"ExternalSubscribedPersistent","name":"A""#,
+        r#""type":"ExternalSubscribedPersistent","name":"B""#,
+        r#""type":"ExternalSubscribedPersistentCancelled","reason":"r","source_event_id":15"#,
+        r#""type":"ExternalSubscribed","name":"C""#,
+        r#""type":"ExternalEventPersistent","name":"C","data":"d""#,
+    ];
+    for (n, event) in events.iter().enumerate() {
+        let insert = format!(
+            "INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+             VALUES (N'i', 1, {}, NEWID(), 1, N'{{\"timestamp_ms\":{},{event}}}');",
+            10 + n,
+            10 + n,
+        );
+        schema.sql(&insert).await;
+    }
+    let waiting = "SELECT CONCAT(name, N' ', since_utc) FROM [$(schema)].v_waiting WHERE waits_for = N'event' ORDER BY name;";
+    assert_eq!(
+        lines(&schema, waiting).await,
+        ["A 1970-01-01 00:00:00.014", "C 1970-01-01 00:00:00.017"]
+    );
+}
+
+/// Each event of a history is read once, however many subscriptions there are.
+#[tokio::test]
+async fn subscriptions_are_told_at_the_cost_of_the_history() {
+    let (server, schema, provider) = on_own_server().await;
+    create(&provider, "i").await;
+    let controls = server.controls();
+    controls.watch_statements(true);
+    let mut costs = Vec::new();
+    for (from, to) in [(10, 100), (100, 400)] {
+        let fill = format!(
+            "WITH n AS (SELECT {from} AS i UNION ALL SELECT i + 1 FROM n WHERE i < {to} - 1)
+             INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+             SELECT N'i', 1, i, NEWID(), 1, N'{{\"type\":\"ExternalSubscribed\",\"name\":\"A\",\"timestamp_ms\":1}}' FROM n OPTION (MAXRECURSION 0);"
+        );
+        schema.sql(&fill).await;
+        controls.reset_counters();
+        let waiting = "SELECT COUNT(*) AS n FROM [$(schema)].v_waiting WHERE waits_for = N'event';";
+        assert_eq!(schema.number(waiting).await, to - 10);
+        let cost = controls.counters().statement("N'event'");
+        costs.push(cost.stats.rows_read / u64::try_from(to).unwrap());
+    }
+    assert!(
+        costs[1] <= costs[0] + 1,
+        "rows read for each event: {costs:?}"
+    );
+}
