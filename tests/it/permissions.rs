@@ -200,25 +200,36 @@ async fn rights_of_the_installer_are_those_that_are_documented() {
     for right in rights {
         assert!(row.is_some_and(|row| row.contains(right)), "{right}");
     }
-    let schema = TestSchema::new();
-    let login = Login::create(&schema).await;
-    let user = login.name();
-    for right in rights {
-        schema.sql(&format!("GRANT {right} TO [{user}];")).await;
-    }
-    let mut client = connect(login.url()).await;
-    for script in [
-        install_script(schema.name()),
-        install_script(schema.name()),
-        uninstall_script(schema.name()),
-    ] {
-        for batch in script.split_inclusive("\nGO\n") {
-            let batch = batch.strip_suffix("GO\n").unwrap_or(batch);
-            let stream = client.simple_query(batch).await.unwrap();
-            stream.into_results().await.unwrap();
+    // Into a schema of its own, and into one that is there already.
+    for own in [true, false] {
+        let schema = TestSchema::new();
+        let login = Login::create(&schema).await;
+        let user = login.name();
+        for right in &rights[usize::from(!own)..] {
+            schema.sql(&format!("GRANT {right} TO [{user}];")).await;
         }
+        if !own {
+            schema.sql("CREATE SCHEMA [$(schema)];").await;
+            let control = format!("GRANT CONTROL ON SCHEMA::[$(schema)] TO [{user}];");
+            schema.sql(&control).await;
+        }
+        let mut client = connect(login.url()).await;
+        for script in [
+            install_script(schema.name()),
+            install_script(schema.name()),
+            uninstall_script(schema.name()),
+        ] {
+            for batch in script.split_inclusive("\nGO\n") {
+                let batch = batch.strip_suffix("GO\n").unwrap_or(batch);
+                let stream = client.simple_query(batch).await.unwrap();
+                stream.into_results().await.unwrap();
+            }
+        }
+        drop(client);
+        assert_eq!(schema.exists().await, !own);
+        if !own {
+            schema.sql("DROP SCHEMA [$(schema)];").await;
+        }
+        login.drop(&schema).await;
     }
-    drop(client);
-    assert!(!schema.exists().await);
-    login.drop(&schema).await;
 }
