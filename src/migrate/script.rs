@@ -228,6 +228,7 @@ mod tests {
                 file.file
             );
         }
+        assert!(script.is_ascii() && uninstall_script(&schema).is_ascii());
         for batch in split(&script) {
             let code = batch
                 .text

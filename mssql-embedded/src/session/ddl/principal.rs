@@ -1,7 +1,7 @@
 //! Logins, users and roles.
 
 use crate::ast::{Ident, LoginChange, ObjectName};
-use crate::catalog::{Database, Login, Principal};
+use crate::catalog::{Database, Login, Principal, permission};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::session::login::fold;
@@ -20,7 +20,7 @@ fn require_server(what: &str, env: &Env<'_, '_>) -> SqlResult<()> {
 
 fn require_security(env: &Env<'_, '_>) -> SqlResult<()> {
     let database = env.database()?;
-    if crate::catalog::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
+    if permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
     Err(SqlError::with(
@@ -221,7 +221,9 @@ pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlRes
 }
 
 pub fn create_role(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_security(env)?;
+    if !permission::may_create_roles(env.database()?, env.frame.user) {
+        require_security(env)?;
+    }
     let owner = match owner {
         None => env.frame.user,
         Some(o) => super::schema::find_owner(env.database()?, &o.name)?,
@@ -247,11 +249,11 @@ pub fn alter_role(
     member: &Ident,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    require_security(env)?;
+    let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
     let database = env.database_mut()?;
     let Some(role) = database
         .find_principal(&role.name)
-        .filter(|p| p.role)
+        .filter(|p| p.role && permission::may_change_role(database, user, sysadmin, p))
         .map(|p| p.id)
     else {
         return Err(missing("alter", "role", &role.name));
@@ -320,14 +322,21 @@ pub fn drop_user(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> S
 }
 
 fn drop(role: bool, name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_security(env)?;
+    if !role {
+        require_security(env)?;
+    }
     let text = last(name);
     let word = if role { "role" } else { "user" };
+    let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
     let database = env.database_mut()?;
     let found = database
         .find_principal(&text)
         .filter(|p| p.role == role)
         .cloned();
+    let hidden = |p: &Principal| role && !permission::may_change_role(database, user, sysadmin, p);
+    if found.as_ref().is_some_and(hidden) {
+        return Err(missing("drop", word, &text));
+    }
     let Some(principal) = found else {
         return if if_exists {
             Ok(())
