@@ -125,7 +125,7 @@ impl<'a> Query<'a> {
         } = claimed;
         let asked_at = rest.asked_at();
         let read = async {
-            codec::decode_work_item(header.text("payload")?)
+            codec::decode_activity(header.text("payload")?)
                 .or_else(|error| unreadable(&header, &error))
         };
         let wanted = self.lock_timeout;
