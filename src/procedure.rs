@@ -165,7 +165,7 @@ const SLOW_LINE_BYTES_PER_MICROSECOND: u64 = 1;
 const MILLIS_MAX: u128 = 9_000_000_000_000_000;
 
 /// Whole milliseconds, saturating; a duration above zero never becomes zero.
-pub(crate) fn millis(value: Duration) -> i64 {
+fn millis(value: Duration) -> i64 {
     let millis = value.as_millis().min(MILLIS_MAX) as i64;
     if millis == 0 && !value.is_zero() {
         1
@@ -293,7 +293,7 @@ impl Database {
     }
 
     /// What a failed request means for its connection.
-    fn failed(
+    pub(crate) fn failed(
         &self,
         borrowed: &mut Borrowed,
         error: tiberius::error::Error,
