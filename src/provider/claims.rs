@@ -240,6 +240,7 @@ impl Claims {
         mut call: Call<'_>,
     ) -> Result<ResultSets, CallError> {
         let begun = Instant::now();
+        let _settling = self.leases.settling(token);
         loop {
             let error = match self.database.execute(&call).await {
                 Ok(answer) => {
@@ -309,13 +310,25 @@ impl Claims {
     ) -> Result<(), CallError> {
         // An attempt before the last may have been done all the same, so that only success tells what became of it, or the loss of the lease.
         let renewing = self.leases.renewing(token, extend_for);
-        let answer = self.database.execute(call).await;
-        let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
-        // Counted from the attempt that was answered: the server extended the lease then or later.
-        self.leases
-            .extend(token, queue, answer.asked_at(), extend_for);
-        renewing.answered();
-        Ok(())
+        match self.database.execute(call).await {
+            Ok(answer) => {
+                // Counted from the attempt that was answered: the server extended the lease then or later.
+                self.leases
+                    .extend(token, queue, answer.asked_at(), extend_for);
+                renewing.answered();
+                Ok(())
+            }
+            Err(error) => {
+                let says_lost = error.number().is_some_and(says_lease_lost);
+                if says_lost && renewing.is_overtaken() {
+                    // Whoever settles it hears what became of it.
+                    renewing.answered();
+                } else {
+                    self.note_loss(call, token, &error);
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Waits for fetches under way and gives back what is held. False when time ran out.
