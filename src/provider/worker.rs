@@ -26,7 +26,7 @@ pub(super) async fn enqueue(provider: &MssqlProvider, item: &WorkItem) -> Result
     let call =
         Call::dispatch("enqueue_for_worker", Retry::when_undone()).opt_text("@worker_items", items);
     provider.database.execute(&call).await?;
-    provider.wakeups.work(item, Duration::ZERO);
+    provider.wakeups.work(item);
     Ok(())
 }
 
