@@ -21,7 +21,7 @@ use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
 use crate::pool::{Borrowed, Lane, Pool, Wait};
-use crate::retry::Retry;
+use crate::retry::{ATTEMPT_MIN, Retry};
 use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
@@ -282,6 +282,10 @@ impl Database {
             stream.into_results().await
         };
         match timeout_at(later(begun, limit), quiet(exchange)).await {
+            // So little silence says nothing of the other connections; this one is closed, because its answer is on its way.
+            Err(_) if asked_at.elapsed() < ATTEMPT_MIN => Err(CallError::Timeout {
+                after: asked_at.elapsed(),
+            }),
             Err(_) => Err(borrowed.silent(asked_at)),
             Ok(Ok(_)) => {
                 connection.in_flight = false;

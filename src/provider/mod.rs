@@ -128,7 +128,8 @@ impl MssqlProvider {
     ///
     /// # Errors
     ///
-    /// When no connection was free, or no answer came, within `timeout`; it is not tried again.
+    /// When no connection was free, or no answer came, within `timeout`; it is not tried again. Connections that have been as silent
+    /// are closed then, unless it was for less than half a second.
     pub async fn ping(&self, timeout: Duration) -> Result<Duration, ProviderError> {
         let operation = operation!(self, "ping");
         operation.run(self.database.ping(timeout)).await
