@@ -11,9 +11,10 @@ mod stuck;
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::CommandFactory as _;
-use duroxide_sql::{DEFAULT_SCHEMA, MssqlProviderBuilder, Operator, SchemaName};
+use duroxide::providers::ProviderError;
+use duroxide_sql::{DEFAULT_SCHEMA, MigrateError, MssqlProviderBuilder, Operator, SchemaName};
 
 use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
@@ -21,6 +22,26 @@ use crate::output;
 
 /// Does what the command line says.
 pub async fn run(cli: &Cli) -> anyhow::Result<Outcome> {
+    match done(cli).await {
+        Err(error) if error.is::<ProviderError>() => Err(explained(cli, error).await),
+        done => done,
+    }
+}
+
+/// Whoever forgot `--schema` or `install` hears of that, and not of an object that is missing.
+async fn explained(cli: &Cli, error: anyhow::Error) -> anyhow::Error {
+    let Ok(operator) = operator(cli).await else {
+        return error;
+    };
+    match operator.verify().await {
+        Err(MigrateError::NotInstalled { schema }) => {
+            anyhow!("schema {schema} is not installed; name another with --schema, or install it")
+        }
+        Ok(()) | Err(_) => error,
+    }
+}
+
+async fn done(cli: &Cli) -> anyhow::Result<Outcome> {
     match &cli.command {
         Command::Doctor => doctor::run(cli).await,
         Command::Install => schema::install(cli).await,

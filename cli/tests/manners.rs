@@ -1,4 +1,4 @@
-//! What the tool does when its reader goes away, when its server takes its time, and with options that mean nothing.
+//! How the tool behaves when its reader goes away, its server takes its time, its schema is not there, or its options mean nothing.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -73,6 +73,29 @@ fn installation_may_take_its_time() {
     let url = server.connection_string();
     let (code, complaint) = ended(&mut tool(&["install", "--url", &url]));
     assert_eq!((code, complaint.as_str()), (0, ""));
+}
+
+/// Whoever forgets `--schema` or `install` is told so, and not which of hundred objects is missing.
+#[test]
+fn schema_that_is_not_there_is_named() {
+    let server = Server::builder().start().expect("a server");
+    let url = server.connection_string();
+    for arguments in [
+        vec!["status"],
+        vec!["show", "order"],
+        vec!["cancel", "order"],
+        vec!["delete", "order"],
+    ] {
+        let (code, complaint) = ended(tool(&arguments).args(["--url", &url]));
+        assert_eq!(code, 1, "{arguments:?}: {complaint}");
+        let told = "duroxide-sql: schema [duroxide] is not installed; name another with --schema, or install it\n";
+        assert_eq!(complaint, told, "{arguments:?}");
+    }
+    assert_eq!(ended(&mut tool(&["install", "--url", &url])).0, 0);
+    let missing = ["cancel", "order", "--url", &url];
+    let (code, complaint) = ended(&mut tool(&missing));
+    assert_eq!(code, 1);
+    assert!(complaint.contains("51007"), "{complaint}");
 }
 
 #[test]
