@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use super::floors::Floors;
 use super::in_vain::InVain;
 use super::leases::{Leases, Queue};
+use super::losses::Losses;
 use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
 use super::token::new_token;
@@ -50,6 +51,7 @@ pub(crate) struct Claims {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
+    losses: Losses,
     pub(super) session_owners: SessionOwners,
     floors: Floors,
     pub(super) pace: Pace,
@@ -73,6 +75,7 @@ impl Claims {
             database,
             wakeups,
             leases: Leases::default(),
+            losses: Losses::default(),
             session_owners: SessionOwners::default(),
             floors: Floors::default(),
             in_vain: InVain::default(),
@@ -287,15 +290,17 @@ impl Claims {
         self.wakeups.turn_abandoned(token, Some(UNSTORED));
     }
 
-    /// Forgets a lease, and tells of it, when the database no longer knows this provider as its holder.
+    /// Forgets a lease, and tells of it once, when the database no longer knows this provider as its holder.
     fn note_loss(&self, call: &Call<'_>, token: &str, error: &CallError) {
         if let Some(number) = error.number()
             && says_lease_lost(number)
         {
-            let schema = self.database.options.schema.as_str();
-            let instance_id = self.leases.instance_id(token);
-            let instance_id = instance_id.as_deref();
-            events::lease_lost(call.procedure(), schema, instance_id, token, number);
+            if self.losses.is_news(token) {
+                let schema = self.database.options.schema.as_str();
+                let instance_id = self.leases.instance_id(token);
+                let instance_id = instance_id.as_deref();
+                events::lease_lost(call.procedure(), schema, instance_id, token, number);
+            }
             self.leases.end(token);
         }
     }

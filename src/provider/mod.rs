@@ -10,6 +10,7 @@ mod in_vain;
 mod keeping;
 mod kv;
 mod leases;
+mod losses;
 mod methods;
 mod orchestration;
 mod outage;

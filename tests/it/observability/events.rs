@@ -1,5 +1,6 @@
 //! Every event comes when it should, with the level, the target and the fields of the document.
 
+use std::collections::HashSet;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -259,6 +260,12 @@ async fn lost_lease_is_told() {
         let ack =
             provider.ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![]);
         ack.await.expect_err("the lease is lost");
+        // As the runtime goes on then.
+        let ack =
+            provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.expect_err("it still is");
+        let abandon = provider.abandon_orchestration_item(&token, None, false);
+        abandon.await.expect_err("and cannot be given back");
     };
     let lost = told(
         &trace,
@@ -270,6 +277,9 @@ async fn lost_lease_is_told() {
     assert_eq!(lost.get("instance_id"), Some("order"));
     assert_eq!(lost.get("error_number"), Some("51003"));
     assert_eq!(lost.get("procedure"), Some("ack_orchestration_item"));
+    let all = trace.events("lease lost; its work was cancelled or is fetched again");
+    let leases: HashSet<_> = all.iter().map(|told| told.get("lock_token")).collect();
+    assert_eq!(leases.len(), all.len(), "each is told once");
 }
 
 /// A renewal that waits for the ack of its lease finds it settled. Nobody has lost anything, and those who are alerted over lost leases must
