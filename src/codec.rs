@@ -10,7 +10,7 @@ use duroxide::providers::{ScheduledActivityIdentifier, WorkItem};
 use duroxide::{Event, EventKind};
 use serde::Serialize;
 
-pub(crate) use crate::decode::{decode_event, decode_work_item};
+pub(crate) use crate::decode::{decode_activity, decode_event, decode_work_item};
 use crate::error::CallError;
 
 /// Largest time that is sent: far beyond any calendar, and sums of two still fit a BIGINT.

@@ -18,6 +18,14 @@ pub(crate) fn decode_work_item(text: &str) -> Result<WorkItem, CallError> {
     })
 }
 
+/// Reads a stored activity. Whoever puts another kind of item into the worker queue by hand would end the runtime's worker for good.
+pub(crate) fn decode_activity(text: &str) -> Result<WorkItem, CallError> {
+    match decode_work_item(text)? {
+        activity @ WorkItem::ActivityExecute { .. } => Ok(activity),
+        _ => Err(CallError::Data("stored message is no activity".to_owned())),
+    }
+}
+
 /// What is wrong with a text, without the text: where a value has the wrong type, the decoder's own
 /// message shows the value, which may be somebody's payload.
 fn fault(error: &serde_json::Error) -> String {

@@ -21,7 +21,7 @@ use crate::observe::events::{self, Closed};
 use crate::observe::{self, Tally, quiet};
 use crate::options::Options;
 use crate::pool::{Borrowed, Lane, Pool, Wait};
-use crate::retry::Retry;
+use crate::retry::{ATTEMPT_MIN, Retry};
 use crate::time::{after, later};
 
 /// A call that is ready to be sent, as often as needed.
@@ -165,7 +165,7 @@ const SLOW_LINE_BYTES_PER_MICROSECOND: u64 = 1;
 const MILLIS_MAX: u128 = 9_000_000_000_000_000;
 
 /// Whole milliseconds, saturating; a duration above zero never becomes zero.
-pub(crate) fn millis(value: Duration) -> i64 {
+fn millis(value: Duration) -> i64 {
     let millis = value.as_millis().min(MILLIS_MAX) as i64;
     if millis == 0 && !value.is_zero() {
         1
@@ -287,6 +287,10 @@ impl Database {
             stream.into_results().await
         };
         match timeout_at(later(begun, limit), quiet(exchange)).await {
+            // So little silence says nothing of the other connections; this one is closed, because its answer is on its way.
+            Err(_) if asked_at.elapsed() < ATTEMPT_MIN => Err(CallError::Timeout {
+                after: asked_at.elapsed(),
+            }),
             Err(_) => Err(borrowed.silent(asked_at)),
             Ok(Ok(_)) => {
                 connection.in_flight = false;
@@ -298,7 +302,7 @@ impl Database {
     }
 
     /// What a failed request means for its connection.
-    fn failed(
+    pub(crate) fn failed(
         &self,
         borrowed: &mut Borrowed,
         error: tiberius::error::Error,

@@ -23,13 +23,15 @@ const PASSING: &[u32] = &[
 /// Numbers that do not pass whatever severity they come with: Azure has severities of its own. The rows marked "permanent" in
 /// `docs/errors.md`.
 const PERMANENT: &[u32] = &[
-    102, 201, 207, 208, 229, 515, 547, 2601, 2627, 2628, 2812, 8115, 8144, 8145, 8146, 8152, 18456,
-    40615,
+    102, 201, 207, 208, 229, 230, 308, 315, 515, 547, 2601, 2627, 2628, 2812, 8115, 8144, 8145,
+    8146, 8152, 8622, 18456, 40615,
 ];
 
 /// Permanent numbers that speak of the schema and the rights in it, and not of what the call brought: an object is missing, is
 /// another than this release knows, or is forbidden.
-const OF_THE_SCHEMA: &[u32] = &[201, 207, 208, 229, 2812, 8144, 8145, 8146];
+const OF_THE_SCHEMA: &[u32] = &[
+    201, 207, 208, 229, 230, 308, 315, 2812, 8144, 8145, 8146, 8622,
+];
 
 /// Numbers that a connection gets whose server is no longer the one to talk to: the database has
 /// become read-only there, or is changing its role. The rows marked "moved" in `docs/errors.md`.

@@ -21,6 +21,15 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         .ok_or_else(wrong)
 }
 
+/// The same, but not zero.
+pub fn parse_pause(text: &str) -> Result<Duration, String> {
+    let pause = parse(text)?;
+    let is_one = !pause.is_zero();
+    is_one
+        .then_some(pause)
+        .ok_or_else(|| format!("{text:?} is no pause"))
+}
+
 /// Milliseconds as the two largest units that matter: `3d 4h`, `12m 3s`, `250ms`.
 pub fn show(ms: i64) -> String {
     let ms = ms.max(0);

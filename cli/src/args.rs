@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use duroxide_sql::Pace;
 
-use crate::age::parse as age;
+use crate::age::{parse as age, parse_pause as pause};
 
 const EXIT_CODES: &str = "\
 The server is named by --url or by DATABASE_URL, the schema by --schema or by DUROXIDE_SQL_SCHEMA.
@@ -16,6 +16,9 @@ Looking needs the role <schema>_observer, changing things <schema>_runtime, inst
 
 Exit codes: 0 all is well; 1 the command failed; 2 the command line is wrong;
 3 the command worked and found something (stuck: what waits; doctor: a problem; verify: not usable).";
+
+/// More rows than anybody reads, and pages; both together are still a number of the server's.
+const ROWS_MAX: u64 = 1_000_000_000;
 
 /// Installs, watches and repairs schemas of duroxide-sql.
 #[derive(Debug, Parser)]
@@ -62,7 +65,7 @@ pub enum Command {
         #[arg(long)]
         watch: bool,
         /// Time between two questions
-        #[arg(long, value_name = "AGE", default_value = "2s", value_parser = age)]
+        #[arg(long, value_name = "AGE", default_value = "2s", value_parser = pause, requires = "watch")]
         every: Duration,
     },
     /// List instances, newest first
@@ -138,8 +141,8 @@ pub enum Command {
 /// Which instances.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Running, Completed, Failed or ContinuedAsNew
-    #[arg(long)]
+    /// How its current execution is
+    #[arg(long, value_parser = ["Running", "Completed", "Failed", "ContinuedAsNew"])]
     pub status: Option<String>,
     /// What it does right now: Executing, Ready, Waiting, LeaseExpired, …
     #[arg(long)]
@@ -154,10 +157,10 @@ pub struct ListArgs {
     #[arg(long)]
     pub roots: bool,
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
     pub limit: u64,
     /// Which page of that many, from 1
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
     pub page: u64,
 }
 

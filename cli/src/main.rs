@@ -16,6 +16,7 @@ use clap::Parser as _;
 
 use args::{Cli, refusal};
 use outcome::Outcome;
+use output::ReaderGone;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -26,6 +27,7 @@ async fn main() -> ExitCode {
     match commands::run(&cli).await {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(3),
+        Err(error) if error.is::<ReaderGone>() => ExitCode::SUCCESS,
         Err(error) => {
             if cli.json {
                 let message = format!("{error:#}");

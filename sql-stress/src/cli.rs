@@ -116,7 +116,7 @@ pub struct Cli {
     pub command_timeout: Option<Duration>,
 
     /// Switch READ_COMMITTED_SNAPSHOT off in the embedded server
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["url", "server"])]
     pub no_rcsi: bool,
 
     /// When an orchestration that has not ended counts as lost
@@ -344,6 +344,7 @@ mod tests {
             vec!["--concurrent", "0"],
             vec!["--url", "x", "--server"],
             vec!["--url", "x", "--commit-latency", "3ms"],
+            vec!["--server", "--no-rcsi"],
             vec!["--fail-below", "0.9"],
             vec!["--compare", "x", "--fail-below", "0"],
             vec!["--no-such-option"],

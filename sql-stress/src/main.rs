@@ -25,7 +25,8 @@ async fn main() -> ExitCode {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
             ) =>
         {
-            print!("{error}");
+            // Nobody may be reading.
+            drop(error.print());
             return ExitCode::SUCCESS;
         }
         Err(error) => {

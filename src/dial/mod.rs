@@ -163,7 +163,7 @@ impl Dialer {
         let encrypt = self.options.encrypt;
         let mut host = self.options.host.clone();
         let mut port = self.options.port;
-        for _ in 0..HOPS_MAX {
+        for _ in 0..=HOPS_MAX {
             match self.connect(&host, port, method, trail).await {
                 Ok(connection) => return Ok(connection),
                 Err(ConnectError::Driver(Driver::Routing { host: to, port: at })) => {

@@ -19,7 +19,7 @@ use crate::error::CallError;
 use crate::migrate::{self, Failure, MigrateError, Task};
 use crate::observe::quiet;
 use crate::pool::{Lane, Wait};
-use crate::procedure::{Call, millis};
+use crate::procedure::Call;
 use crate::provider::{MssqlProvider, named};
 use crate::retry::Retry;
 
@@ -30,8 +30,8 @@ pub use question::{Question, View};
 /// One row of a view: column names and their values, times as RFC 3339 text in UTC.
 pub type ViewRow = serde_json::Map<String, serde_json::Value>;
 
-/// A question may be repeated as often as it takes.
-const ASK: Duration = Duration::from_secs(15);
+/// How long a purge of messages is repeated: what an attempt that nobody answered has deleted is gone all the same.
+const PURGE: Retry = Retry::repeatable(Duration::from_secs(15));
 
 /// A schema as its operators see it. Made by
 /// [`MssqlProviderBuilder::operator`](crate::MssqlProviderBuilder::operator).
@@ -68,10 +68,16 @@ impl Operator {
             .get(Lane::Client, Wait::up_to(Duration::MAX))
             .await
             .map_err(unreadable)?;
+        let asked_at = tokio::time::Instant::now();
         let connection = borrowed.connection().map_err(unreadable)?;
         let deadline = Deadline::after(options.command_timeout);
         let verified = migrate::run(options, connection, Task::Verify, deadline).await;
-        verified.map_err(|failure| failure.error)
+        verified.map_err(|failure| {
+            if failure.says_moved {
+                borrowed.moved(asked_at);
+            }
+            failure.error
+        })
     }
 
     /// Reads rows of a view.
@@ -141,8 +147,8 @@ impl Operator {
         older_than: Duration,
         limit: u32,
     ) -> Result<(u64, u64), ProviderError> {
-        let call = Call::client("purge_orphan_messages", Retry::repeatable(ASK))
-            .int("@older_than_ms", millis(older_than))
+        let call = Call::client("purge_orphan_messages", PURGE)
+            .millis("@older_than_ms", older_than)
             .int("@limit", i64::from(limit));
         let result = async {
             let row = self.provider.database.execute(&call).await?.row()?;
@@ -184,11 +190,7 @@ impl Operator {
                 borrowed.heard();
                 Ok(sets)
             }
-            Ok(Err(error)) => {
-                let error = CallError::from_driver(error, true);
-                connection.in_flight = !error.leaves_connection_usable();
-                Err(error)
-            }
+            Ok(Err(error)) => Err(database.failed(&mut borrowed, error, asked_at)),
         }
     }
 

@@ -67,9 +67,9 @@ impl MssqlProviderBuilder {
     ///
     /// # Errors
     ///
-    /// When the variable is not set.
+    /// When the variable is not set, or is no text.
     pub fn from_env() -> Result<Self, OptionsError> {
-        env(ENV_URL)
+        env(ENV_URL)?
             .map(Self::new)
             .ok_or(OptionsError::MissingEnvironment(ENV_URL))
     }
@@ -171,8 +171,8 @@ impl MssqlProviderBuilder {
         self
     }
 
-    /// Connections that are opened at the start and kept ready. Default: 2. Zero lets an idle
-    /// serverless database pause.
+    /// Connections that are opened at the start and kept ready, at most [`pool_max`](Self::pool_max). Default: 2, or 1
+    /// where that is all. Zero lets an idle serverless database pause.
     pub fn pool_min_idle(mut self, connections: u32) -> Self {
         self.said.pool_min = Some(connections);
         self

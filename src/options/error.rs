@@ -89,8 +89,8 @@ pub enum OptionsError {
     /// A user name, and no password.
     #[error("user name without a password; add password=…, or check that its variable is set")]
     MissingPassword,
-    /// Both a user name and a token source.
-    #[error("both a user name and a token source are given; remove one of them")]
+    /// Both a user name or a password, and a token source.
+    #[error("both a SQL login and a token source are given; remove one of them")]
     TwoLogins,
     /// The identity of Azure that the connection string names is not there.
     #[error("{0}")]
@@ -118,6 +118,14 @@ pub enum OptionsError {
         value: String,
         /// What would be accepted.
         expected: &'static str,
+    },
+    /// A text does not fit into a login.
+    #[error("{name} has {units} UTF-16 units, a login carries 128; shorten it")]
+    TooLong {
+        /// The builder's method.
+        name: &'static str,
+        /// Its length.
+        units: usize,
     },
     /// The schema name is not usable.
     #[error(transparent)]

@@ -13,7 +13,9 @@ pub(super) fn identity(
     string: &mut ConnectionString,
     source: Option<Arc<dyn TokenSource>>,
 ) -> Result<Identity, OptionsError> {
-    let (user, password) = (string.user.take(), string.password.take());
+    // An empty one is what a variable that is not set leaves behind.
+    let filled = |text: &mut Option<String>| text.take().filter(|text| !text.is_empty());
+    let (user, password) = (filled(&mut string.user), filled(&mut string.password));
     match (string.azure, source) {
         (Some(_), Some(_)) => Err(unsupported(
             Key::Authentication,
@@ -24,14 +26,11 @@ pub(super) fn identity(
             "an identity of Azure has none; remove it, or remove authentication",
         )),
         (Some(azure), None) => of_azure(azure, user.as_deref(), &string.host),
-        (None, Some(_)) if user.is_some() => Err(OptionsError::TwoLogins),
+        (None, Some(_)) if user.is_some() || password.is_some() => Err(OptionsError::TwoLogins),
         (None, Some(source)) => Ok(Identity::from_source(source)),
         (None, None) => Ok(Identity::SqlLogin {
             user: user.ok_or(OptionsError::MissingLogin)?,
-            // An empty one is what a variable that is not set leaves behind.
-            password: password
-                .filter(|password| !password.is_empty())
-                .ok_or(OptionsError::MissingPassword)?,
+            password: password.ok_or(OptionsError::MissingPassword)?,
         }),
     }
 }
@@ -40,7 +39,6 @@ pub(super) fn identity(
 #[cfg(feature = "azure-identity")]
 fn of_azure(azure: Azure, client_id: Option<&str>, host: &str) -> Result<Identity, OptionsError> {
     use crate::auth::AzureIdentity;
-    let client_id = client_id.filter(|id| !id.is_empty());
     let identity = match azure {
         Azure::Managed => AzureIdentity::managed(client_id),
         Azure::Workload => AzureIdentity::workload(client_id),
@@ -90,7 +88,12 @@ mod tests {
             let password = resolve(&format!("{text};password=hunter2"), None).unwrap_err();
             assert!(password.contains("an identity of Azure has none"));
         }
-        assert!(resolve("server=h;uid=a;pwd=b", source()).is_err());
+        for login in ["uid=a;pwd=b", "uid=a", "pwd=hunter2"] {
+            let both = resolve(&format!("server=h;{login}"), source()).unwrap_err();
+            assert!(both.contains("token source"), "{both}");
+        }
+        // What a variable leaves behind that is not set.
+        assert!(resolve("server=h;uid=;pwd=", source()).unwrap().is_token());
         assert!(resolve("server=h", source()).unwrap().is_token());
         for kind in ["ActiveDirectoryPassword", "ActiveDirectoryInteractive", "x"] {
             let refused = resolve(&format!("server=h;authentication={kind}"), None).unwrap_err();

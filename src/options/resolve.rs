@@ -30,6 +30,8 @@ const HISTORY_CACHE_BYTES: usize = 64 * 1024 * 1024;
 const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// What the protocol allows.
 const PACKET_SIZES: std::ops::RangeInclusive<u32> = 512..=32_767;
+/// Of each text in a login packet, in UTF-16 units.
+const LOGIN_UNITS_MAX: usize = 128;
 /// Nothing that the provider asks should take this long.
 const SLOW_CALL_LIMIT: Duration = Duration::from_secs(1);
 const POOL_WAIT_LIMIT: Duration = Duration::from_secs(1);
@@ -42,12 +44,16 @@ impl MssqlProviderBuilder {
             return Err(OptionsError::MissingServer);
         }
         let host = check_host(&string.host)?;
+        check_lengths(&string)?;
         let identity = login::identity(&mut string, self.token_source)?;
         let trust_server_certificate = string.trust_server_certificate.unwrap_or(false);
         if trust_server_certificate && string.trust_ca_file.is_some() {
             return Err(OptionsError::TwoTrusts);
         }
-        let schema = self.schema.or_else(|| env(ENV_SCHEMA));
+        let schema = match self.schema {
+            Some(schema) => Some(schema),
+            None => env(ENV_SCHEMA)?,
+        };
         let schema = SchemaName::new(schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned()))?;
         let pool_max = match string.pool_max {
             Some(max) => max,
@@ -58,6 +64,14 @@ impl MssqlProviderBuilder {
                 name: "pool_max",
                 value: pool_max.to_string(),
                 expected: "1 to 30000",
+            });
+        }
+        let pool_min_idle = string.pool_min.unwrap_or(POOL_MIN_IDLE.min(pool_max));
+        if pool_min_idle > pool_max {
+            return Err(OptionsError::OutOfRange {
+                name: "pool_min_idle",
+                value: pool_min_idle.to_string(),
+                expected: "at most pool_max",
             });
         }
         let wait_for_work = match self.wait_for_work {
@@ -74,11 +88,13 @@ impl MssqlProviderBuilder {
             });
         }
         let connect_timeout = string.connect_timeout.unwrap_or(CONNECT_TIMEOUT);
+        let acquire_timeout = self.acquire_timeout.unwrap_or(connect_timeout);
         let command_timeout = string.command_timeout.unwrap_or(COMMAND_TIMEOUT);
         let max_lifetime = string.max_lifetime.unwrap_or(MAX_LIFETIME);
         let idle_timeout = self.idle_timeout.unwrap_or(IDLE_TIMEOUT);
         check_durations(&[
             ("connect_timeout", connect_timeout),
+            ("acquire_timeout", acquire_timeout),
             ("command_timeout", command_timeout),
             ("idle_timeout", idle_timeout),
             ("max_lifetime", max_lifetime),
@@ -89,7 +105,8 @@ impl MssqlProviderBuilder {
         Ok(Options {
             host,
             port: string.port.unwrap_or(1433),
-            database: string.database,
+            // A variable that is not set leaves an empty one behind.
+            database: string.database.filter(|name| !name.is_empty()),
             identity,
             encrypt: string.encrypt.unwrap_or_default(),
             trust_server_certificate,
@@ -102,9 +119,9 @@ impl MssqlProviderBuilder {
             packet_size: string.packet_size,
             schema,
             pool_max,
-            pool_min_idle: string.pool_min.unwrap_or(POOL_MIN_IDLE).min(pool_max),
+            pool_min_idle,
             connect_timeout,
-            acquire_timeout: self.acquire_timeout.unwrap_or(connect_timeout),
+            acquire_timeout,
             command_timeout,
             startup_timeout: self.startup_timeout.unwrap_or(STARTUP_TIMEOUT),
             idle_timeout,
@@ -120,8 +137,25 @@ impl MssqlProviderBuilder {
     }
 }
 
+/// Longer texts cannot be told to a server: Microsoft's drivers refuse them as well.
+fn check_lengths(string: &ConnectionString) -> Result<(), OptionsError> {
+    for (name, text) in [
+        ("user", &string.user),
+        ("password", &string.password),
+        ("database", &string.database),
+        ("application_name", &string.application_name),
+        ("workstation_id", &string.workstation_id),
+    ] {
+        let units = text.as_ref().map_or(0, |text| text.encode_utf16().count());
+        if units > LOGIN_UNITS_MAX {
+            return Err(OptionsError::TooLong { name, units });
+        }
+    }
+    Ok(())
+}
+
 fn pool_max_from_env() -> Result<Option<u32>, OptionsError> {
-    env(ENV_POOL_MAX)
+    env(ENV_POOL_MAX)?
         .map(|value| {
             value.parse().map_err(|_| OptionsError::Environment {
                 name: ENV_POOL_MAX,
@@ -140,7 +174,7 @@ fn wait_for_work_from_env() -> Result<Option<bool>, OptionsError> {
             expected: "1, true, 0 or false",
         }),
     };
-    env(ENV_WAIT_FOR_WORK).map(parse).transpose()
+    env(ENV_WAIT_FOR_WORK)?.map(parse).transpose()
 }
 
 fn check_durations(durations: &[(&'static str, Duration)]) -> Result<(), OptionsError> {
@@ -194,6 +228,49 @@ mod tests {
         assert!(refuse(MssqlProviderBuilder::new(URL).schema("")).contains("schema name is empty"));
         let zero = MssqlProviderBuilder::new(URL).command_timeout(Duration::ZERO);
         assert!(refuse(zero).contains("command_timeout is zero"));
+    }
+
+    /// A variable that is not set leaves nothing behind its option.
+    #[test]
+    fn empty_options_count_as_missing() {
+        let text = "server=h;database=;user id=a;password=x";
+        let options = MssqlProviderBuilder::new(text).resolve().unwrap();
+        assert_eq!(options.database, None);
+        let builder = MssqlProviderBuilder::new("server=h;user id=;password=x");
+        assert_eq!(builder.resolve().unwrap_err(), OptionsError::MissingLogin);
+    }
+
+    /// A server closes the connection of a longer login without a word, or with one about the packet's structure.
+    #[test]
+    fn names_that_no_login_can_carry_are_refused() {
+        type Setter = fn(MssqlProviderBuilder, String) -> MssqlProviderBuilder;
+        let setters: [(&str, Setter); 5] = [
+            ("user", |b, text| b.user(text)),
+            ("password", |b, text| b.password(text)),
+            ("database", |b, text| b.database(text)),
+            ("application_name", |b, text| b.application_name(text)),
+            ("workstation_id", |b, text| b.workstation_id(text)),
+        ];
+        for (name, set) in setters {
+            let resolve = |text: String| set(MssqlProviderBuilder::new(URL), text).resolve();
+            assert!(resolve("x".repeat(128)).is_ok(), "{name}");
+            let error = resolve("\u{1f600}".repeat(65)).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("{name} has 130 UTF-16 units, a login carries 128; shorten it")
+            );
+        }
+    }
+
+    #[test]
+    fn limits_that_leave_no_connection_are_refused() {
+        let refuse = |builder: MssqlProviderBuilder| builder.resolve().unwrap_err().to_string();
+        let at_once = MssqlProviderBuilder::new(URL).acquire_timeout(Duration::ZERO);
+        assert!(refuse(at_once).contains("acquire_timeout is zero"));
+        let crowd = MssqlProviderBuilder::new(URL).pool_min_idle(8);
+        assert!(refuse(crowd).contains("pool_min_idle is 8, expected at most pool_max"));
+        let alone = MssqlProviderBuilder::new(URL).pool_max(1).resolve();
+        assert_eq!(alone.unwrap().pool_min_idle, 1);
     }
 
     #[test]

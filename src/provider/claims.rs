@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use super::floors::Floors;
 use super::in_vain::InVain;
 use super::leases::{Leases, Queue};
+use super::losses::Losses;
 use super::overtime::{Caller, Pace, is_slow};
 use super::session_owners::SessionOwners;
 use super::token::new_token;
@@ -50,6 +51,7 @@ pub(crate) struct Claims {
     database: Arc<Database>,
     wakeups: Arc<Wakeups>,
     pub(super) leases: Leases,
+    losses: Losses,
     pub(super) session_owners: SessionOwners,
     floors: Floors,
     pub(super) pace: Pace,
@@ -73,6 +75,7 @@ impl Claims {
             database,
             wakeups,
             leases: Leases::default(),
+            losses: Losses::default(),
             session_owners: SessionOwners::default(),
             floors: Floors::default(),
             in_vain: InVain::default(),
@@ -240,6 +243,7 @@ impl Claims {
         mut call: Call<'_>,
     ) -> Result<ResultSets, CallError> {
         let begun = Instant::now();
+        let _settling = self.leases.settling(token);
         loop {
             let error = match self.database.execute(&call).await {
                 Ok(answer) => {
@@ -287,15 +291,17 @@ impl Claims {
         self.wakeups.turn_abandoned(token, Some(UNSTORED));
     }
 
-    /// Forgets a lease, and tells of it, when the database no longer knows this provider as its holder.
+    /// Forgets a lease, and tells of it once, when the database no longer knows this provider as its holder.
     fn note_loss(&self, call: &Call<'_>, token: &str, error: &CallError) {
         if let Some(number) = error.number()
             && says_lease_lost(number)
         {
-            let schema = self.database.options.schema.as_str();
-            let instance_id = self.leases.instance_id(token);
-            let instance_id = instance_id.as_deref();
-            events::lease_lost(call.procedure(), schema, instance_id, token, number);
+            if self.losses.is_news(token) {
+                let schema = self.database.options.schema.as_str();
+                let instance_id = self.leases.instance_id(token);
+                let instance_id = instance_id.as_deref();
+                events::lease_lost(call.procedure(), schema, instance_id, token, number);
+            }
             self.leases.end(token);
         }
     }
@@ -310,13 +316,25 @@ impl Claims {
     ) -> Result<(), CallError> {
         // An attempt before the last may have been done all the same, so that only success tells what became of it, or the loss of the lease.
         let renewing = self.leases.renewing(token, extend_for);
-        let answer = self.database.execute(call).await;
-        let answer = answer.inspect_err(|error| self.note_loss(call, token, error))?;
-        // Counted from the attempt that was answered: the server extended the lease then or later.
-        self.leases
-            .extend(token, queue, answer.asked_at(), extend_for);
-        renewing.answered();
-        Ok(())
+        match self.database.execute(call).await {
+            Ok(answer) => {
+                // Counted from the attempt that was answered: the server extended the lease then or later.
+                self.leases
+                    .extend(token, queue, answer.asked_at(), extend_for);
+                renewing.answered();
+                Ok(())
+            }
+            Err(error) => {
+                let says_lost = error.number().is_some_and(says_lease_lost);
+                if says_lost && renewing.is_overtaken() {
+                    // Whoever settles it hears what became of it.
+                    renewing.answered();
+                } else {
+                    self.note_loss(call, token, &error);
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Waits for fetches under way and gives back what is held. False when time ran out.

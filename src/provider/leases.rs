@@ -26,6 +26,8 @@ struct Held {
     /// How many renewals are under way, and what the longest of them adds. The server may grant it at any moment.
     renewals: u32,
     extension: Duration,
+    /// How many acks and abandons are under way.
+    settlements: u32,
     /// Set when a renewal failed and the server did not say that the lease is lost: until when that is remembered.
     in_doubt_until: Option<Instant>,
 }
@@ -39,6 +41,7 @@ impl Held {
             may_end_at,
             renewals: 0,
             extension: Duration::ZERO,
+            settlements: 0,
             in_doubt_until: None,
         }
     }
@@ -110,7 +113,10 @@ impl Leases {
 
     /// A renewal by this much begins. However it ends, unless it is known what became of it, the lease may last for that much from then on.
     pub(crate) fn renewing<'a>(&'a self, token: &'a str, extension: Duration) -> Renewing<'a> {
-        if let Some(held) = self.lock().get_mut(token) {
+        let mut leases = self.lock();
+        let held = leases.get_mut(token);
+        let was_held = held.is_some();
+        if let Some(held) = held {
             held.renewals += 1;
             held.extension = held.extension.max(extension);
         }
@@ -118,7 +124,19 @@ impl Leases {
             leases: self,
             token,
             extension,
+            was_held,
             is_known: false,
+        }
+    }
+
+    /// An ack or an abandon begins, and goes on until what is returned is dropped.
+    pub(crate) fn settling<'a>(&'a self, token: &'a str) -> Settling<'a> {
+        if let Some(held) = self.lock().get_mut(token) {
+            held.settlements += 1;
+        }
+        Settling {
+            leases: self,
+            token,
         }
     }
 
@@ -181,10 +199,20 @@ pub(crate) struct Renewing<'a> {
     leases: &'a Leases,
     token: &'a str,
     extension: Duration,
+    /// The lease was known when it began.
+    was_held: bool,
     is_known: bool,
 }
 
 impl Renewing<'_> {
+    /// Whether somebody settles the lease, or has settled it since this began. A server that knows nothing of it then tells of no loss.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        match self.leases.lock().get(self.token) {
+            Some(held) => held.settlements > 0,
+            None => self.was_held,
+        }
+    }
+
     /// The server has answered.
     pub(crate) fn answered(mut self) {
         self.is_known = true;
@@ -202,6 +230,20 @@ impl Drop for Renewing<'_> {
                 let may_end_at = lease_end(Instant::now(), self.extension);
                 held.may_end_at = held.may_end_at.max(may_end_at);
             }
+        }
+    }
+}
+
+/// An ack or an abandon under way.
+pub(crate) struct Settling<'a> {
+    leases: &'a Leases,
+    token: &'a str,
+}
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        if let Some(held) = self.leases.lock().get_mut(self.token) {
+            held.settlements = held.settlements.saturating_sub(1);
         }
     }
 }
@@ -324,5 +366,22 @@ mod tests {
         assert_eq!(leases.may_be_left("a"), 8 * SECOND);
         leases.end("a");
         assert_eq!(leases.may_be_left("a"), Duration::ZERO);
+    }
+
+    /// What a renewal is told of a lease that its caller gives up at the same time says nothing of a loss.
+    #[test]
+    fn renewal_is_overtaken_by_whoever_settles_the_lease() {
+        let leases = Leases::default();
+        let hold = |token| leases.begin(token, Queue::Work, "", Instant::now(), SECOND);
+        assert!(!leases.renewing("unknown", SECOND).is_overtaken());
+        hold("a");
+        let renewing = leases.renewing("a", SECOND);
+        assert!(!renewing.is_overtaken());
+        let settling = leases.settling("a");
+        assert!(renewing.is_overtaken(), "under way");
+        drop(settling);
+        assert!(!renewing.is_overtaken(), "it failed");
+        leases.end("a");
+        assert!(renewing.is_overtaken(), "done");
     }
 }

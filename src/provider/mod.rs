@@ -10,6 +10,7 @@ mod in_vain;
 mod keeping;
 mod kv;
 mod leases;
+mod losses;
 mod methods;
 mod orchestration;
 mod outage;
@@ -128,7 +129,8 @@ impl MssqlProvider {
     ///
     /// # Errors
     ///
-    /// When no connection was free, or no answer came, within `timeout`; it is not tried again.
+    /// When no connection was free, or no answer came, within `timeout`; it is not tried again. Connections that have been as silent
+    /// are closed then, unless it was for less than half a second.
     pub async fn ping(&self, timeout: Duration) -> Result<Duration, ProviderError> {
         let operation = operation!(self, "ping");
         operation.run(self.database.ping(timeout)).await

@@ -342,7 +342,7 @@ fn announce(provider: &MssqlProvider, lock_token: &str, turn: &Turn<'_>) {
     }
     wakeups.turn_ended(lock_token);
     for item in turn.worker_items {
-        wakeups.work(item, Duration::ZERO);
+        wakeups.work(item);
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn enqueue(provider: &MssqlProvider, item: &WorkItem) -> Result
     let call =
         Call::dispatch("enqueue_for_worker", Retry::when_undone()).opt_text("@worker_items", items);
     provider.database.execute(&call).await?;
-    provider.wakeups.work(item, Duration::ZERO);
+    provider.wakeups.work(item);
     Ok(())
 }
 
@@ -125,7 +125,7 @@ impl<'a> Query<'a> {
         } = claimed;
         let asked_at = rest.asked_at();
         let read = async {
-            codec::decode_work_item(header.text("payload")?)
+            codec::decode_activity(header.text("payload")?)
                 .or_else(|error| unreadable(&header, &error))
         };
         let wanted = self.lock_timeout;

@@ -80,9 +80,13 @@ pub(crate) enum WorkerKind {
 
 /// A work item as far as it decides who can take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WorkerWork {
-    tag: Option<String>,
-    is_in_session: bool,
+pub(crate) enum WorkerWork {
+    New {
+        tag: Option<String>,
+        is_in_session: bool,
+    },
+    /// It came back to its queue, and nobody here knows any more what it asks of a worker.
+    Returned,
 }
 
 impl Interest for WorkerInterest {
@@ -98,8 +102,13 @@ impl Interest for WorkerInterest {
     }
 
     fn fits(&self, work: &WorkerWork) -> bool {
-        self.tags.matches(work.tag.as_deref())
-            && (!work.is_in_session || self.sessions != Sessions::None)
+        match work {
+            WorkerWork::New { tag, is_in_session } => {
+                self.tags.matches(tag.as_deref())
+                    && (!is_in_session || self.sessions != Sessions::None)
+            }
+            WorkerWork::Returned => true,
+        }
     }
 
     /// The sessions of one worker are looked into by tag, and any tag is too many.
@@ -237,8 +246,8 @@ impl Wakeups {
     pub(crate) fn orchestration_later(&self, delay: Duration) {
         if delay.is_zero() {
             self.orchestrations.signal(());
-        } else if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
-            self.orchestrations.signal_at(at, &());
+        } else {
+            self.orchestrations.signal_at(due(delay), &());
         }
     }
 
@@ -253,35 +262,31 @@ impl Wakeups {
         }
     }
 
-    /// A work item was committed and is visible after `delay`.
-    pub(crate) fn work(&self, item: &WorkItem, delay: Duration) {
-        let WorkItem::ActivityExecute {
+    /// A work item was committed and is visible.
+    pub(crate) fn work(&self, item: &WorkItem) {
+        if let WorkItem::ActivityExecute {
             tag, session_id, ..
         } = item
-        else {
-            return;
-        };
-        let work = WorkerWork {
-            tag: tag.clone(),
-            is_in_session: session_id.is_some(),
-        };
-        if delay.is_zero() {
-            self.work_ready(work);
-        } else if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
-            self.workers.signal_at(at, &work);
+        {
+            let is_in_session = session_id.is_some();
+            let work = WorkerWork::New {
+                tag: tag.clone(),
+                is_in_session,
+            };
+            if is_in_session {
+                // Only the session's owner can take it, if it has one, and nobody here knows.
+                self.workers.signal_all(&work);
+            } else {
+                self.workers.signal(work);
+            }
         }
     }
 
-    /// An activity is back in its queue, to be had after `delay`. Nobody here knows any more what it asks of
-    /// a worker, so one of each kind looks.
+    /// An activity is back in its queue, to be had after `delay`.
     pub(crate) fn work_returned(&self, delay: Option<Duration>) {
-        match delay.unwrap_or_default() {
-            Duration::ZERO => self.workers.signal_any(),
-            delay => {
-                if let Some(at) = Instant::now().checked_add(delay.saturating_add(DUE_MARGIN)) {
-                    self.workers.signal_any_at(at);
-                }
-            }
+        match delay {
+            None | Some(Duration::ZERO) => self.workers.signal_all(&WorkerWork::Returned),
+            Some(delay) => self.workers.signal_at(due(delay), &WorkerWork::Returned),
         }
     }
 
@@ -291,15 +296,11 @@ impl Wakeups {
             tokio::task::yield_now().await;
         }
     }
+}
 
-    /// Only the session's owner can take the item, if it has one, and nobody here knows.
-    fn work_ready(&self, work: WorkerWork) {
-        if work.is_in_session {
-            self.workers.signal_all(&work);
-        } else {
-            self.workers.signal(work);
-        }
-    }
+/// When to ask for what becomes visible after `delay`; of what is days away, once too early.
+fn due(delay: Duration) -> Instant {
+    after(delay.saturating_add(DUE_MARGIN))
 }
 
 /// Time from now until a moment given in milliseconds since 1970.

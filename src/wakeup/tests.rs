@@ -43,9 +43,9 @@ async fn work_wakes_only_workers_that_may_take_it() {
     let mut taker = join(TagFilter::DefaultOnly, Some("w"));
     tokio::time::advance(Duration::from_secs(1)).await;
     let mut plain = join(TagFilter::DefaultOnly, None);
-    wakeups.work(&activity(Some("gpu"), None), Duration::ZERO);
+    wakeups.work(&activity(Some("gpu"), None));
     assert!(is_woken(&mut gpu).await && !is_woken(&mut plain).await);
-    wakeups.work(&activity(None, Some("s")), Duration::ZERO);
+    wakeups.work(&activity(None, Some("s")));
     assert!(is_woken(&mut taker).await && !is_woken(&mut plain).await);
 }
 
@@ -98,7 +98,7 @@ async fn item_of_a_session_wakes_its_possible_owner_and_one_of_the_others() {
         wakeups.workers.join(interest, slow())
     };
     let (mut a, mut b, mut c) = (join("a"), join("b"), join("c"));
-    wakeups.work(&activity(None, Some("s")), Duration::ZERO);
+    wakeups.work(&activity(None, Some("s")));
     assert!(is_woken(&mut a).await);
     assert!(is_woken(&mut b).await ^ is_woken(&mut c).await);
 }

@@ -124,6 +124,18 @@ async fn unreachable_redirects_name_what_was_tried() {
     );
 }
 
+/// As many redirects as are too few for a circle.
+#[tokio::test]
+async fn chains_of_redirects_are_followed_to_their_ends() {
+    let server = plain_server();
+    let mut first = gateway("127.0.0.1", server.port()).await;
+    for _ in 1..3 {
+        first = gateway("127.0.0.1", first.port()).await;
+    }
+    let provider = MssqlProvider::new(url(&server, first)).await;
+    create(&provider.expect("the start succeeds"), "order").await;
+}
+
 /// Two gateways that send everybody to each other are noticed.
 #[tokio::test]
 async fn circles_of_redirects_are_left() {

@@ -111,31 +111,39 @@ async fn halved_character_is_replaced_and_holds_nothing_up() {
     }
 }
 
-/// An activity that cannot be decoded is an error, and the others are fetched all the same.
+/// An activity that cannot be decoded is an error, and the others are fetched all the same. So is what is no activity: the runtime's worker
+/// would end for good over it.
 #[tokio::test]
 async fn undecodable_activity_does_not_hold_up_the_others() {
-    let schema = TestSchema::new();
-    let provider = schema.provider().await;
-    for id in [1, 2] {
-        provider
-            .enqueue_for_worker(activity("order", id, ""))
-            .await
-            .unwrap();
+    for damage in [
+        "not JSON",
+        r#"{"CancelInstance":{"instance":"order","reason":"x"}}"#,
+    ] {
+        let schema = TestSchema::new();
+        let provider = schema.provider().await;
+        for id in [1, 2] {
+            provider
+                .enqueue_for_worker(activity("order", id, ""))
+                .await
+                .unwrap();
+        }
+        schema
+            .sql(&format!(
+                "UPDATE [$(schema)].worker_queue SET payload = N'{damage}' WHERE activity_id = 1;"
+            ))
+            .await;
+        let (item, _, attempts) = fetch_work(&provider).await.expect("the first");
+        let WorkItem::ActivityExecute {
+            instance, id, name, ..
+        } = item
+        else {
+            panic!("{item:?}");
+        };
+        assert_eq!((instance.as_str(), id, attempts), ("order", 1, 1));
+        assert!(name.contains("unreadable"), "{name}");
+        let (item, ..) = fetch_work(&provider).await.expect("the second");
+        assert_eq!(item, activity("order", 2, ""));
     }
-    schema
-        .sql("UPDATE [$(schema)].worker_queue SET payload = N'not JSON' WHERE activity_id = 1;")
-        .await;
-    let (item, _, attempts) = fetch_work(&provider).await.expect("the first");
-    let WorkItem::ActivityExecute {
-        instance, id, name, ..
-    } = item
-    else {
-        panic!("{item:?}");
-    };
-    assert_eq!((instance.as_str(), id, attempts), ("order", 1, 1));
-    assert!(name.contains("unreadable"), "{name}");
-    let (item, ..) = fetch_work(&provider).await.expect("the second");
-    assert_eq!(item, activity("order", 2, ""));
 }
 
 /// An activity that nobody can read is tried for a while and then fails, and its orchestration with it.

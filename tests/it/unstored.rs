@@ -79,6 +79,12 @@ async fn broken_schema_counts_no_attempts() {
     assert_eq!(attempts_after_acks_in_vain(2812).await, 1);
 }
 
+/// Nor does an index that automatic tuning dropped: the procedures name it.
+#[tokio::test]
+async fn dropped_index_counts_no_attempts() {
+    assert_eq!(attempts_after_acks_in_vain(308).await, 1);
+}
+
 /// The runtime ends an orchestration whose turn could not be stored, in an ack of its own. By its clock the lease is over then, and the server's clock may have been
 /// set back while nobody could reach it.
 #[tokio::test]

@@ -12,7 +12,7 @@ fn say(cli: &Cli, value: &serde_json::Value, text: &str) -> anyhow::Result<Outco
     if cli.json {
         output::json(value)?;
     } else {
-        println!("{text}");
+        output::line(text)?;
     }
     Ok(Outcome::Good)
 }

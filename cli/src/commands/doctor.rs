@@ -153,7 +153,7 @@ pub async fn run(cli: &Cli) -> anyhow::Result<Outcome> {
     } else {
         for f in &findings {
             let verdict = coloured(f.tone, &format!("{:<4}", word(f.tone)));
-            println!("{verdict} {:<15} {}", f.subject, f.text);
+            output::line(format_args!("{verdict} {:<15} {}", f.subject, f.text))?;
         }
     }
     let is_bad = findings.iter().any(|f| matches!(f.tone, Tone::Bad));

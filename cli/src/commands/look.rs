@@ -34,8 +34,8 @@ impl Status {
         value
     }
 
-    fn print(&self) {
-        println!("schema      {}", self.schema);
+    fn print(&self) -> anyhow::Result<()> {
+        output::line(format_args!("schema      {}", self.schema))?;
         let states: Vec<_> = self
             .glance
             .states
@@ -47,35 +47,35 @@ impl Status {
         } else {
             states.join(", ")
         };
-        println!("instances   {states}");
+        output::line(format_args!("instances   {states}"))?;
         for row in &self.glance.depths {
             let tag = match cell(row, "tag") {
                 tag if tag.is_empty() => String::new(),
                 tag => format!(" with tag {tag}"),
             };
-            println!(
+            output::line(format_args!(
                 "{:<11} {} ready, {} held{tag}",
                 cell(row, "queue"),
                 number(row, "ready_items"),
                 number(row, "held_items"),
-            );
+            ))?;
         }
         if let Some(row) = &self.glance.oldest_ready {
-            println!(
+            output::line(format_args!(
                 "oldest      ready since {} ({} of {})",
                 cell(row, "visible_at_utc"),
                 cell(row, "kind"),
                 cell(row, "instance_id"),
-            );
+            ))?;
         }
         let sum = |column| self.glance.held(column);
-        println!(
+        output::line(format_args!(
             "leases      {} turns, {} activities, {} sessions held; {} expired",
             sum("turns_held"),
             sum("activities_held"),
             sum("sessions_held"),
             sum("leases_expired"),
-        );
+        ))
     }
 }
 
@@ -84,14 +84,14 @@ pub async fn status(cli: &Cli, every: Option<Duration>) -> anyhow::Result<Outcom
     loop {
         let status = Status::read(&operator).await?;
         if cli.json {
-            println!("{}", status.json());
+            output::line(status.json())?;
         } else {
-            status.print();
+            status.print()?;
         }
         let Some(every) = every else {
             return Ok(Outcome::Good);
         };
-        println!();
+        output::line("")?;
         tokio::time::sleep(every).await;
     }
 }
@@ -142,9 +142,12 @@ pub async fn list(cli: &Cli, wanted: &ListArgs) -> anyhow::Result<Outcome> {
         "CREATED",
         "AGE",
     ];
-    output::table(&titles, &lines);
+    output::table(&titles, &lines)?;
     if rows.len() as u64 == wanted.limit {
-        println!("there may be more: --page {}", wanted.page + 1);
+        output::line(format_args!(
+            "there may be more: --page {}",
+            wanted.page + 1
+        ))?;
     }
     Ok(Outcome::Good)
 }

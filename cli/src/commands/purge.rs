@@ -58,7 +58,7 @@ pub async fn run(cli: &Cli, wanted: &PurgeArgs) -> anyhow::Result<Outcome> {
         if cli.json {
             output::json(&json!({ "due": total }))?;
         } else {
-            println!("{total} trees of instances are due");
+            output::line(format_args!("{total} trees of instances are due"))?;
         }
         return Ok(Outcome::Good);
     }
@@ -97,7 +97,9 @@ pub async fn run(cli: &Cli, wanted: &PurgeArgs) -> anyhow::Result<Outcome> {
     if cli.json {
         output::json(&json!({ "instances_deleted": instances, "events_deleted": events }))?;
     } else {
-        println!("deleted {instances} instances, {events} events");
+        output::line(format_args!(
+            "deleted {instances} instances, {events} events"
+        ))?;
     }
     Ok(Outcome::Good)
 }

@@ -1,11 +1,9 @@
 //! The life of a schema: install, script, verify, uninstall.
 
-use std::io::{ErrorKind, Write as _};
-
 use duroxide_sql::{MigrationPolicy, install_script, uninstall_script};
 use serde_json::json;
 
-use super::{builder, operator, schema_name};
+use super::{changing, operator, schema_name};
 use crate::args::Cli;
 use crate::outcome::Outcome;
 use crate::output;
@@ -15,15 +13,18 @@ fn say(cli: &Cli, outcome: &str, text: &str) -> anyhow::Result<()> {
     if cli.json {
         output::json(&json!({ "schema": schema.as_str(), "outcome": outcome, "text": text }))
     } else {
-        println!("{text}");
-        Ok(())
+        output::line(text)
     }
 }
 
 pub async fn install(cli: &Cli) -> anyhow::Result<Outcome> {
     let schema = schema_name(cli)?;
     let policy = MigrationPolicy::Apply;
-    builder(cli)?.migration_policy(policy).build().await?;
+    changing(cli)
+        .await?
+        .migration_policy(policy)
+        .build()
+        .await?;
     let release = env!("CARGO_PKG_VERSION");
     let text = format!(
         "schema {schema} is at release {release}; give the application's user the role \
@@ -41,11 +42,8 @@ pub fn script(cli: &Cli, uninstall: bool) -> anyhow::Result<Outcome> {
     } else {
         install_script(&schema)
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that has seen enough, such as head, is no failure.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(Outcome::Good),
-    }
+    output::text(&text)?;
+    Ok(Outcome::Good)
 }
 
 pub async fn verify(cli: &Cli) -> anyhow::Result<Outcome> {
@@ -69,7 +67,7 @@ pub async fn uninstall(cli: &Cli, yes: bool) -> anyhow::Result<Outcome> {
         yes,
         "this removes schema {schema} with all its data; repeat the command with --yes"
     );
-    builder(cli)?.uninstall().await?;
+    changing(cli).await?.uninstall().await?;
     let text = format!("everything of duroxide-sql in schema {schema} is removed");
     say(cli, "removed", &text)?;
     Ok(Outcome::Good)

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{builder, environment, schema_name};
 use crate::args::{Cli, ServeArgs};
 use crate::outcome::Outcome;
+use crate::output;
 use crate::serve::{Settings, Token, listen};
 
 /// A page asks little at a time.
@@ -35,14 +36,16 @@ pub async fn run(cli: &Cli, wanted: &ServeArgs) -> anyhow::Result<Outcome> {
     let listening = listen(operator, settings).await?;
     let url = format!("http://{}/", listening.address);
     if cli.json {
-        println!("{}", json!({ "url": url }));
+        output::line(json!({ "url": url }))?;
     } else {
         let may = if wanted.allow_changes {
             "may change things"
         } else {
             "only shows"
         };
-        println!("schema {schema} at {url}, {may}; Ctrl-C ends it");
+        output::line(format_args!(
+            "schema {schema} at {url}, {may}; Ctrl-C ends it"
+        ))?;
     }
     listening.serve().await?;
     Ok(Outcome::Good)

@@ -42,25 +42,26 @@ pub async fn run(cli: &Cli, id: &str, history: bool) -> anyhow::Result<Outcome> 
         }))?;
         return Ok(Outcome::Good);
     }
-    print_facts(&story);
-    print_tree(&story.children);
-    println!();
+    print_facts(&story)?;
+    print_tree(&story.children)?;
+    output::line("")?;
     if history {
-        print_history(&story);
+        print_history(&story)?;
     } else {
-        print_timeline(&story);
+        print_timeline(&story)?;
     }
     if story.is_cut {
-        println!("there are more events than are shown here");
+        output::line("there are more events than are shown here")?;
     }
     Ok(Outcome::Good)
 }
 
-fn print_facts(story: &Story) {
+fn print_facts(story: &Story) -> anyhow::Result<()> {
+    let fact = |title: &str, words: &str| output::line(format_args!("{title:<14} {words}"));
     for (title, column) in FACTS {
         let value = story.instance.as_ref().map(|row| cell(row, column));
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            println!("{title:<14} {value}");
+            fact(title, &value)?;
         }
     }
     let turns = story.turns();
@@ -73,19 +74,20 @@ fn print_facts(story: &Story) {
             1 => format!(" by worker {}", workers[0]),
             many => format!(" by {many} workers"),
         };
-        println!("{:<14} {}{by}", "turns", turns.len());
+        fact("turns", &format!("{}{by}", turns.len()))?;
     }
     if let Ok(Some(row)) = &story.payloads {
         for (title, column) in [("status text", "custom_status"), ("output", "output")] {
             let value = cell(row, column);
             if !value.is_empty() {
-                println!("{title:<14} {value}");
+                fact(title, &value)?;
             }
         }
     }
     for row in &story.waiting {
-        println!("{:<14} {}", "waits for", waits_for(row));
+        fact("waits for", &waits_for(row))?;
     }
+    Ok(())
 }
 
 fn waits_for(row: &ViewRow) -> String {
@@ -95,13 +97,14 @@ fn waits_for(row: &ViewRow) -> String {
 }
 
 /// Each child below its parent, with lines that lead there.
-fn print_tree(children: &[Child]) {
+fn print_tree(children: &[Child]) -> anyhow::Result<()> {
     for (line, title) in tree_lines(children)
         .into_iter()
         .zip(std::iter::once("children").chain(std::iter::repeat("")))
     {
-        println!("{title:<14} {line}");
+        output::line(format_args!("{title:<14} {line}"))?;
     }
+    Ok(())
 }
 
 fn tree_lines(children: &[Child]) -> Vec<String> {
@@ -128,7 +131,7 @@ fn tree_lines(children: &[Child]) -> Vec<String> {
     lines
 }
 
-fn print_timeline(story: &Story) {
+fn print_timeline(story: &Story) -> anyhow::Result<()> {
     let bars = story.bars();
     let turns = story.turns();
     let first_ms = bars.first().map_or(0, |bar| bar.begun_ms);
@@ -145,7 +148,7 @@ fn print_timeline(story: &Story) {
         })
         .collect();
     let titles = ["AFTER", "TURN", "WHAT", "NAME", "TOOK", "OUTCOME"];
-    output::table(&titles, &lines);
+    output::table(&titles, &lines)
 }
 
 fn title(bar: &Bar) -> String {
@@ -178,7 +181,7 @@ fn outcome(bar: &Bar) -> String {
     text
 }
 
-fn print_history(story: &Story) {
+fn print_history(story: &Story) -> anyhow::Result<()> {
     let columns = [
         "execution_id",
         "event_id",
@@ -190,7 +193,7 @@ fn print_history(story: &Story) {
     let lines: Vec<_> = rows
         .map(|event| columns.map(|column| cell(event, column)).into())
         .collect();
-    output::table(&["EXECUTION", "EVENT", "WHEN", "WHAT", "NAME"], &lines);
+    output::table(&["EXECUTION", "EVENT", "WHEN", "WHAT", "NAME"], &lines)
 }
 
 #[cfg(test)]

@@ -104,9 +104,9 @@ pub async fn run(cli: &Cli, longer_than: Duration, all: bool) -> anyhow::Result<
     });
     let lines: Vec<_> = waiting.chain(failed).collect();
     if lines.is_empty() {
-        println!("nothing is stuck");
+        output::line("nothing is stuck")?;
     } else {
-        output::table(&["INSTANCE", "WAITS", "WHY"], &lines);
+        output::table(&["INSTANCE", "WAITS", "WHY"], &lines)?;
     }
     Ok(outcome)
 }
@@ -130,7 +130,9 @@ pub async fn orphans(cli: &Cli, purge_older_than: Option<Duration>) -> anyhow::R
         if cli.json {
             output::json(&json!({ "instances": instances, "messages": messages }))?;
         } else {
-            println!("deleted {messages} messages for {instances} instances");
+            output::line(format_args!(
+                "deleted {messages} messages for {instances} instances"
+            ))?;
         }
         return Ok(Outcome::Good);
     }
@@ -142,7 +144,7 @@ pub async fn orphans(cli: &Cli, purge_older_than: Option<Duration>) -> anyhow::R
     if cli.json {
         output::json(&rows)?;
     } else if rows.is_empty() {
-        println!("no messages for instances that never existed");
+        output::line("no messages for instances that never existed")?;
     } else {
         let lines: Vec<_> = rows
             .iter()
@@ -152,8 +154,8 @@ pub async fn orphans(cli: &Cli, purge_older_than: Option<Duration>) -> anyhow::R
                     .into()
             })
             .collect();
-        output::table(&["INSTANCE", "MESSAGE", "SINCE"], &lines);
-        println!("delete the old ones with `orphans --purge-older-than 7d`");
+        output::table(&["INSTANCE", "MESSAGE", "SINCE"], &lines)?;
+        output::line("delete the old ones with `orphans --purge-older-than 7d`")?;
     }
     Ok(Outcome::Good)
 }

@@ -15,6 +15,8 @@ use super::Page;
 use crate::story::{Executions, Story};
 
 const ROWS_PER_PAGE: u64 = 50;
+/// More than anybody turns, and still a number of the server's in rows.
+const PAGES_MAX: u64 = 1_000_000_000;
 /// No id is longer, and SQL Server searches for texts up to 4,000 characters only.
 const SEARCH_MAX: usize = 400;
 
@@ -76,7 +78,7 @@ pub async fn instances(State(page): State<Arc<Page>>, Query(wanted): Query<Wante
         let why = "nothing has a name this long; search for less";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     }
-    let nth = wanted.page.max(1);
+    let nth = wanted.page.clamp(1, PAGES_MAX);
     // One row more than is shown tells whether there is a next page.
     let mut question = Question::of(View::Instances)
         .ordered_down_by("created_at_utc")

@@ -304,3 +304,19 @@ async fn idle_fetches_share_queries_that_become_rarer() {
         "{a} + {b} queries in a minute"
     );
 }
+
+/// Whoever never wants to ask without a reason says so with the longest of all durations.
+#[tokio::test(start_paused = true)]
+async fn pauses_and_intervals_of_any_length_are_borne() {
+    let forever = Repoll {
+        min: Duration::MAX,
+        max: Duration::MAX,
+    };
+    let line = Line::new();
+    let mut place = line.join(Number(1), forever);
+    for _ in 0..100 {
+        place.group(|group| group.quiet.pause(forever.max));
+        place.group(|group| group.rhythm.ask(Instant::now(), forever.max));
+    }
+    assert_eq!(place.wait(soon(1)).await, Woken::TimedOut);
+}

@@ -56,7 +56,8 @@ impl Quiet {
 
     /// The watch woke a member in vain.
     pub(super) fn pause(&mut self, longest: Duration) {
-        self.pause = (self.pause * 2).clamp(PAUSE_FIRST, longest.max(PAUSE_FIRST));
+        let doubled = self.pause.saturating_mul(2);
+        self.pause = doubled.clamp(PAUSE_FIRST, longest.max(PAUSE_FIRST));
         self.paused_until = Some(later(Instant::now(), jittered(self.pause)));
     }
 

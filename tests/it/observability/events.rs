@@ -1,5 +1,6 @@
 //! Every event comes when it should, with the level, the target and the fields of the document.
 
+use std::collections::HashSet;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use duroxide::providers::Provider;
 use duroxide_sql::{AccessToken, MssqlProvider, TokenError};
+use mssql_embedded::{Pause, Trigger};
 
 use super::{Setup, document};
 use crate::support::database::{TestSchema, own_server};
-use crate::support::items::{create, fetch, metadata, start, started};
+use crate::support::items::{LEASE, activity, create, fetch, fetch_work, metadata, start, started};
 use crate::support::proxy::Fault;
 use crate::support::trace::{Told, Trace};
 use crate::support::wait;
@@ -258,6 +260,12 @@ async fn lost_lease_is_told() {
         let ack =
             provider.ack_orchestration_item(&token, 1, history, vec![], vec![], metadata(), vec![]);
         ack.await.expect_err("the lease is lost");
+        // As the runtime goes on then.
+        let ack =
+            provider.ack_orchestration_item(&token, 1, vec![], vec![], vec![], metadata(), vec![]);
+        ack.await.expect_err("it still is");
+        let abandon = provider.abandon_orchestration_item(&token, None, false);
+        abandon.await.expect_err("and cannot be given back");
     };
     let lost = told(
         &trace,
@@ -269,6 +277,54 @@ async fn lost_lease_is_told() {
     assert_eq!(lost.get("instance_id"), Some("order"));
     assert_eq!(lost.get("error_number"), Some("51003"));
     assert_eq!(lost.get("procedure"), Some("ack_orchestration_item"));
+    let all = trace.events("lease lost; its work was cancelled or is fetched again");
+    let leases: HashSet<_> = all.iter().map(|told| told.get("lock_token")).collect();
+    assert_eq!(leases.len(), all.len(), "each is told once");
+}
+
+/// A renewal that waits for the ack of its lease finds it settled. Nobody has lost anything, and those who are alerted over lost leases must
+/// not be.
+#[tokio::test]
+async fn lease_that_is_settled_meanwhile_is_not_told_as_lost() {
+    let server = own_server();
+    let controls = server.controls();
+    let schema = TestSchema::at(server.connection_string());
+    let provider = schema.provider().await;
+    create(&provider, "order").await;
+    let activity = activity("order", 1, "");
+    provider.enqueue_for_worker(activity).await.unwrap();
+    let start = provider.enqueue_for_orchestrator(start("order"), None);
+    start.await.unwrap();
+    let (_, turn, _) = fetch(&provider).await.expect("a turn");
+    let (_, work, _) = fetch_work(&provider).await.expect("an activity");
+    let (trace, _guard) = Trace::catch();
+    let at_commit = |procedure: &str| controls.pause(Trigger::commit().of(procedure));
+    let let_go = async |pause: &Pause| {
+        let met = || async { controls.blocked() == 1 };
+        wait::until("the renewal waits for the ack", met).await;
+        pause.release();
+    };
+    let pause = at_commit("ack_orchestration_item");
+    let renewal = async {
+        pause.paused().await;
+        let renewal = provider.renew_orchestration_item_lock(&turn, LEASE);
+        tokio::join!(renewal, let_go(&pause)).0
+    };
+    let ack = provider.ack_orchestration_item(&turn, 1, vec![], vec![], vec![], metadata(), vec![]);
+    let (acked, renewed) = tokio::join!(ack, renewal);
+    acked.expect("the turn is stored");
+    renewed.expect_err("there is nothing to renew");
+    let pause = at_commit("ack_work_item");
+    let renewal = async {
+        pause.paused().await;
+        let renewal = provider.renew_work_item_lock(&work, LEASE);
+        tokio::join!(renewal, let_go(&pause)).0
+    };
+    let (acked, renewed) = tokio::join!(provider.ack_work_item(&work, None), renewal);
+    acked.expect("the activity is done");
+    renewed.expect_err("there is nothing to renew");
+    let lost = trace.events("lease lost; its work was cancelled or is fetched again");
+    assert!(lost.is_empty(), "{lost:?}");
 }
 
 #[tokio::test]

@@ -24,6 +24,21 @@ async fn ping_measures_one_round_trip() {
     assert_eq!(setup.proxy.take_requests(), 1);
 }
 
+/// Whoever has no patience learns nothing of the connections: a round trip takes its time, and the others are kept.
+#[tokio::test]
+async fn impatient_ping_costs_one_connection() {
+    let setup = Setup::plain().await;
+    let status = || setup.provider.pool_status();
+    until("the connections are opened", || async {
+        status().idle == 2
+    })
+    .await;
+    setup.proxy.delay(SECOND / 10);
+    let error = setup.provider.ping(SECOND / 20).await;
+    assert!(error.expect_err("it was too soon").is_retryable());
+    assert_eq!((status().open, status().idle), (1, 1));
+}
+
 /// A server that went silent is noticed in time, and the connection not used again.
 #[tokio::test]
 async fn ping_ends_when_its_time_is_over() {
@@ -33,7 +48,7 @@ async fn ping_ends_when_its_time_is_over() {
     let begun = Instant::now();
     let error = setup
         .provider
-        .ping(SECOND / 4)
+        .ping(SECOND)
         .await
         .expect_err("nobody answers");
     assert!(error.is_retryable() && error.operation == "ping", "{error}");

@@ -4,6 +4,7 @@ use duroxide_sql::{Question, View};
 use mssql_embedded::{SqlError, Trigger};
 
 use super::*;
+use crate::support::wait::until;
 
 /// A DBA who has only SQL cancels and raises what a client would, and mistakes are refused.
 #[tokio::test]
@@ -244,4 +245,26 @@ async fn subscriptions_are_told_at_the_cost_of_the_history() {
         costs[1] <= costs[0] + 1,
         "rows read for each event: {costs:?}"
     );
+}
+
+/// A question that is told that the database has moved tells the others: no connection to the old server is used again.
+#[tokio::test]
+async fn question_that_meets_a_moved_database_gives_its_connections_up() {
+    let (server, schema, _provider) = on_own_server().await;
+    let operator = schema.builder().operator().await.expect("it connects");
+    let all = Question::of(View::Instances);
+    let read = || Trigger::statement().containing("v_instances");
+    let pause = server.controls().pause(read().times(2));
+    let both = async {
+        until("both ask", || async { pause.sessions().len() == 2 }).await;
+        pause.release();
+    };
+    let (first, second, ()) = tokio::join!(operator.rows(&all), operator.rows(&all), both);
+    first.and(second).expect("two connections are open");
+    let pool = || operator.provider().pool_status();
+    assert_eq!((pool().open, pool().idle), (2, 2));
+    let moved = SqlError::with(976, 14, 1, "Not accessible on this replica.");
+    server.controls().fail(read(), moved);
+    operator.rows(&all).await.expect("another connection");
+    assert_eq!((pool().open, pool().idle), (1, 1), "a new one");
 }
