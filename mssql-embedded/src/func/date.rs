@@ -6,7 +6,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::date_part::{self, DatePart};
 use crate::value::datetime::Moment;
 use crate::value::facts::Family;
-use crate::value::{DataType, Value, text};
+use crate::value::{DataType, Value, errors, text};
 
 /// The functions that read the clock.
 pub(super) const CLOCK: &[&str] = &[
@@ -140,15 +140,8 @@ fn part_of(args: &[Arg], function: &str) -> SqlResult<DatePart> {
         Some(Value::Str(s)) => text::to_string(s),
         _ => String::new(),
     };
-    DatePart::by_name(&name).ok_or_else(|| {
-        let function = function.to_ascii_lowercase();
-        SqlError::with(
-            155,
-            15,
-            1,
-            format!("'{name}' is not a recognized {function} option."),
-        )
-    })
+    DatePart::by_name(&name)
+        .ok_or_else(|| errors::unknown_option(&name, &function.to_ascii_lowercase(), 1))
 }
 
 fn part_value(value: &Value) -> DatePart {

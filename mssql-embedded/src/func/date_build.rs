@@ -7,7 +7,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::date_parse;
 use crate::value::date_part::{self, DatePart};
 use crate::value::datetime::{Moment, TICKS_PER_SECOND, days_in_month, from_civil, to_civil};
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::value::{CastMode, DataType, Value, bad_scale, cast};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -112,12 +112,7 @@ fn scaled(name: &str, args: &[Arg], count: usize, ty: fn(u8) -> DataType) -> Sql
     let scale = match args[count - 1].constant {
         Some(Value::Int(n @ 0..=7)) => n as u8,
         Some(Value::Int(n)) => {
-            return Err(SqlError::with(
-                1002,
-                15,
-                1,
-                format!("Line 1: Specified scale {n} is invalid."),
-            ));
+            return Err(bad_scale(n));
         }
         _ => {
             return Err(SqlError::with(

@@ -40,6 +40,7 @@ pub use aggregate::{Accumulator, Aggregate};
 pub use checksum::OF_NEWID;
 pub use host::{Host, SessionValue};
 pub use message::substitute as format_message;
+pub use sig::argument_count;
 pub use time_zone::AT_TIME_ZONE;
 
 /// What the binder knows of an argument.

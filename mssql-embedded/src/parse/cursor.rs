@@ -37,7 +37,7 @@ pub(super) struct List {
     pub guarded: bool,
 }
 
-/// A GOTO.
+/// A GOTO, whose label may come later.
 pub(super) struct Jump {
     pub label: String,
     pub line: u32,

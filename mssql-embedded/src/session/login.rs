@@ -1,8 +1,8 @@
 //! Who may log in, and which databases a login may enter.
 
 use crate::access::Latch;
-use crate::catalog::{Login, database_user};
-use crate::context::{Core, acting_login, no_access, no_database};
+use crate::catalog::{Login, database_user, no_database};
+use crate::context::{Core, acting_login, no_access};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
 

@@ -95,7 +95,6 @@ impl Session {
         Ok((Self { core }, ack))
     }
 
-    /// The engine that it is of.
     #[cfg(test)]
     pub(super) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.core.engine)

@@ -176,3 +176,10 @@ SELECT CAST(-9223372036854775808 AS BIGINT) / -1 AS a;
 GO
 SELECT POWER(10, 10) AS a;
 -- expect error 232 16 3
+
+-- case: a_refused_operand_is_called_as_in_all_messages
+SELECT ~1.5 AS a;
+-- expect error 8117 16 1 Operand data type numeric is invalid for '~' operator.
+GO
+SELECT -CAST('x' AS VARCHAR(MAX)) AS a;
+-- expect error 8117 16 1 Operand data type varchar(max) is invalid for minus operator.

@@ -16,12 +16,7 @@ fn require_sysadmin(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());
     }
-    Err(SqlError::with(
-        262,
-        14,
-        1,
-        format!("{what} permission denied in database 'master'."),
-    ))
+    Err(super::denied(what, "master"))
 }
 
 fn outside_transaction(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
@@ -104,14 +99,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         if if_exists {
             return Ok(());
         }
-        return Err(SqlError::with(
-            3701,
-            11,
-            1,
-            format!(
-                "Cannot drop the database '{text}', because it does not exist or you do not have permission."
-            ),
-        ));
+        return Err(super::not_dropped(11, 1, "database", &text));
     };
     let tables: Vec<_> = database
         .objects

@@ -7,7 +7,7 @@ use crate::access::lock_object;
 use crate::ast::{CreateProcedure, CreateView, Ident, ObjectName, SelectStmt};
 use crate::bind::{BindContext, check_view};
 use crate::catalog::permission::Definition;
-use crate::catalog::{LookedUp, Object, ProcedureDef, ViewDef};
+use crate::catalog::{LookedUp, Object, ProcedureDef, ViewDef, no_object};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -43,12 +43,7 @@ fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool
     };
     match (&previous, create.alter) {
         (None, true) => {
-            return Err(SqlError::with(
-                208,
-                16,
-                6,
-                format!("Invalid object name '{name}'."),
-            ));
+            return Err(no_object(&name, 6));
         }
         (Some(_), false) if !create.or_alter => env.require_free_module_name(schema_id, &name)?,
         _ => {}
@@ -170,12 +165,7 @@ fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool
             object.as_view().cloned()
         }
         None if *alter => {
-            return Err(SqlError::with(
-                208,
-                16,
-                6,
-                format!("Invalid object name '{view}'."),
-            ));
+            return Err(no_object(&view, 6));
         }
         Some(_) | None => {
             env.require_free_module_name(schema_id, &view)?;
