@@ -101,8 +101,7 @@ pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(
         .databases
         .get(&core.database)
         .map_or(String::new(), |d| d.name.clone());
-    core.user = user;
-    core.database = key;
+    core.enter(key, user);
     Ok((database.name.clone(), old))
 }
 
@@ -126,8 +125,7 @@ pub fn return_home(latch: &State, core: &mut Core) -> SqlResult<Option<(String, 
             ),
         ));
     };
-    core.user = user;
-    let left = std::mem::replace(&mut core.database, core.home.clone());
+    let left = core.enter(core.home.clone(), user);
     let old = databases.get(&left).map_or("", |left| &left.name);
     Ok((left != core.home).then(|| (home.name.clone(), old.to_owned())))
 }

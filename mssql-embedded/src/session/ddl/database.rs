@@ -87,7 +87,8 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             format!("Cannot drop the database '{text}' because it is a system database."),
         ));
     }
-    if key == env.core.database {
+    let used = key == env.core.database || env.core.engine.activity.is_used(&key);
+    if used {
         return Err(SqlError::with(
             3702,
             16,

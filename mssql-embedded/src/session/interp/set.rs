@@ -236,7 +236,7 @@ impl Interp<'_> {
             found.map_or_else(|| key.to_owned(), |d| d.name.clone())
         };
         let change = EnvChange::Database(name(&database), name(&self.core.database));
-        (self.core.database, self.core.user) = (database, user);
+        self.core.enter(database, user);
         self.sink.env_change(&change)?;
         Ok(())
     }
