@@ -5,6 +5,7 @@ use crate::catalog::{Login, database_user, no_database};
 use crate::context::{Core, acting_login, no_access};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
+use crate::value::Collation;
 
 use super::LoginRequest;
 
@@ -17,6 +18,9 @@ pub struct Identity {
     pub user: i32,
     /// The database, folded.
     pub database: String,
+    /// The database as the client is told of it.
+    pub database_name: String,
+    pub collation: Collation,
 }
 
 /// The refusal of a login, which never tells why.
@@ -78,6 +82,8 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest, now_ms: i64) -> SqlRe
         sysadmin: login.sysadmin,
         user,
         database: key,
+        database_name: database.name.clone(),
+        collation: database.collation,
     })
 }
 

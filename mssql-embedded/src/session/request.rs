@@ -29,19 +29,11 @@ impl Session {
     pub fn login(engine: &Arc<Engine>, request: &LoginRequest) -> SqlResult<(Self, LoginAck)> {
         let latch = engine.latch();
         let identity = login::identify(&latch, request, engine.clock.unix_ms())?;
-        let collation = latch
-            .catalog
-            .databases
-            .get(&identity.database)
-            .map(|d| (d.name.clone(), d.collation));
-        drop(latch);
-        let (name, collation) =
-            collation.ok_or_else(|| SqlError::with(4060, 11, 1, "Cannot open the database."))?;
         let spid = engine.new_session();
         let ack = LoginAck {
-            database: name,
+            database: identity.database_name,
             spid,
-            collation,
+            collation: identity.collation,
         };
         let now_ms = engine.clock.unix_ms();
         engine.activity.opened(SessionActivity {
@@ -55,6 +47,8 @@ impl Session {
             last_end_ms: Some(now_ms),
             settings: Settings::default().shown(),
         });
+        // Until here nobody could drop the database.
+        drop(latch);
         let core = Core {
             engine: Arc::clone(engine),
             spid,
