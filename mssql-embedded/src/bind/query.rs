@@ -4,7 +4,6 @@ use crate::ast::{
     Expr, ForJson, JoinStrategy, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt,
     TableSource,
 };
-use crate::catalog::{Found, Object};
 use crate::error::{SqlError, SqlResult};
 use crate::parse::errors::{assignment_with_data, order_by_in_subquery};
 use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Replan, Scalar, SelectInto};
@@ -71,12 +70,12 @@ impl<'a> Binder<'a> {
         }
         let mut marked = bound.columns.iter().enumerate().filter(|(_, c)| c.identity);
         let (position, _) = marked.next()?;
-        let table = match relation(&self.ctx, name) {
-            Ok(Relation::Object(Found {
-                object: Object::Table(table),
-                ..
-            })) if marked.next().is_none() => table,
-            _ => return None,
+        if marked.next().is_some() {
+            return None;
+        }
+        let table = match relation(&self.ctx, name).ok()? {
+            Relation::Object(found) => found.object.as_table()?,
+            Relation::System(..) => return None,
         };
         let identity = table.columns.iter().find_map(|c| c.identity)?;
         Some((position, identity))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{DatabaseSetting, Ident, ObjectName};
-use crate::catalog::Database;
+use crate::catalog::{Database, Object, TEMPDB};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::session::login::fold;
@@ -79,7 +79,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         .map(|p| p.name.clone())
         .unwrap_or_default();
     let key = fold(&text);
-    if key == "master" || key == crate::catalog::TEMPDB {
+    if key == "master" || key == TEMPDB {
         return Err(SqlError::with(
             3708,
             16,
@@ -102,15 +102,15 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         }
         return Err(super::not_dropped(11, 1, "database", &text));
     };
-    let tables: Vec<_> = database
-        .objects
-        .values()
-        .filter(|o| matches!(o, crate::catalog::Object::Table(_)))
-        .map(crate::catalog::Object::id)
-        .collect();
-    for id in tables {
-        let access = env.access()?;
-        access.latch.store.drop_table(access.txn, id);
+    for object in database.objects.values() {
+        match object {
+            Object::Table(table) => {
+                let access = env.access()?;
+                access.latch.store.drop_table(access.txn, table.id);
+            }
+            Object::Procedure(procedure) => env.core.engine.forget_module(procedure.id),
+            Object::View(_) | Object::Constraint { .. } => {}
+        }
     }
     Ok(())
 }
