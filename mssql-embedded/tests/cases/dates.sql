@@ -194,3 +194,13 @@ SELECT DATEFROMPARTS(2147483647, 1, 1) AS a;
 GO
 SELECT DATEDIFF_BIG(MICROSECOND, '0001-01-01', '9999-12-31') AS a, EOMONTH(CAST('9999-12-01' AS DATE)) AS b;
 -- expect row: 315537811200000000 | 9999-12-31
+
+-- case: a_part_that_a_type_has_not
+SELECT DATENAME(tzoffset, CAST('2024-01-31' AS DATETIME)) AS a;
+-- expect error 9810 16 1 The datepart tzoffset is not supported by date function datename for data type datetime.
+GO
+SELECT DATEPART(hour, CAST('2024-01-31' AS DATE)) AS a;
+-- expect error 9810 16 1 The datepart hour is not supported by date function datepart for data type date.
+GO
+SELECT DATEADD(microsecond, 1, CAST('2024-01-31' AS DATETIME)) AS a;
+-- expect error 9810 16 1 The datepart microsecond is not supported by date function dateadd for data type datetime.
