@@ -102,7 +102,7 @@ fn dates(object: &Object, source: &dyn Source) -> (i64, i64) {
     match object {
         Object::Table(t) => (t.created_ms, t.modified_ms),
         Object::Procedure(p) => (p.created_ms, p.modified_ms),
-        Object::View(v) => (v.created_ms, v.created_ms),
+        Object::View(v) => (v.created_ms, v.modified_ms),
         Object::Constraint { table, .. } => {
             let owner = source
                 .database()
