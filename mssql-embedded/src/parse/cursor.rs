@@ -341,6 +341,15 @@ impl<'a> Parser<'a> {
         SqlError::unsupported(what).at(self.line())
     }
 
+    /// The refusal of an option by its word, or the syntax error of what is none.
+    pub fn unsupported_word(&self, what: &str) -> SqlError {
+        if self.is_ident() || self.is(Tok::Reserved) {
+            self.unsupported(what)
+        } else {
+            self.fail()
+        }
+    }
+
     /// `=`, or an operator with `=`. `None` inside the result is plain assignment.
     pub fn assign_op(&mut self) -> SqlResult<Option<BinaryOp>> {
         let token = self.peek();

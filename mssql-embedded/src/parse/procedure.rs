@@ -119,10 +119,8 @@ impl Parser<'_> {
             } else if p.eat_kw("EXEC") || p.eat_kw("EXECUTE") {
                 p.expect_kw("AS")?;
                 p.execute_as_caller()
-            } else if p.is_ident() {
-                Err(p.unsupported(&format!("the procedure option {}", p.upper())))
             } else {
-                Err(p.fail())
+                Err(p.unsupported_word(&format!("the procedure option {}", p.upper())))
             }
         })
         .map(drop)
