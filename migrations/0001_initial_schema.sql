@@ -12,7 +12,7 @@
 --   * Lock escalation is disabled. READPAST does not step over a table lock, and one turn may write
 --     thousands of rows; a transaction that got a table lock would also hold what it never asked for, and
 --     no order of locks among rows would keep it from meeting another one.
---   * Primary keys, and the indexes of the queues and of the sessions, have STATISTICS_NORECOMPUTE: the procedures
+--   * The keys of all that turns write, and the indexes of the queues and of the sessions, have STATISTICS_NORECOMPUTE: the procedures
 --     name their indexes, so that no figure could change a plan, and updating the statistics would only hold up a fetch or a
 --     turn. Those of instances and executions by status, time and parent are kept, for whoever asks in his own words.
 
@@ -223,6 +223,7 @@ CREATE TABLE [$(schema)].kv_store
     CONSTRAINT pk_kv_store PRIMARY KEY CLUSTERED (instance_id, kv_id)
         WITH (STATISTICS_NORECOMPUTE = ON),
     CONSTRAINT uq_kv_store_key UNIQUE NONCLUSTERED (instance_id, kv_key)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 
@@ -242,6 +243,7 @@ CREATE TABLE [$(schema)].kv_delta
     CONSTRAINT pk_kv_delta PRIMARY KEY CLUSTERED (instance_id, kv_id)
         WITH (STATISTICS_NORECOMPUTE = ON),
     CONSTRAINT uq_kv_delta_key UNIQUE NONCLUSTERED (instance_id, kv_key)
+        WITH (STATISTICS_NORECOMPUTE = ON)
 );
 GO
 

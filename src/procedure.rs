@@ -243,22 +243,27 @@ impl Database {
             retries += 1;
             events::retry(procedure, self.schema_name(), retries, wait, error);
         };
-        let work = call.retry.run(
-            |attempt| self.execute_once(call, &callee, attempt, read_on),
-            notice,
-        );
-        let result = work.instrument(span.clone()).await;
+        let result = {
+            // Pinned where it is: it is kilobytes, and the span would have it moved twice.
+            let work = std::pin::pin!(call.retry.run(
+                |attempt| self.execute_once(call, &callee, attempt, read_on),
+                notice,
+            ));
+            work.instrument(span.clone()).await
+        };
         let rows = result.as_ref().map_or(0, ResultSets::rows);
         let took = begun.elapsed();
         Tally::add(rows, retries);
         callee.keys.called(took, result.is_ok(), rows);
-        span.record("rows", rows);
-        span.record("retries", retries);
-        span.record("duration_ms", observe::millis(took));
-        if let Err(error) = &result
-            && let Some(number) = error.number()
-        {
-            span.record("error_number", number);
+        if !span.is_disabled() {
+            span.record("rows", rows);
+            span.record("retries", retries);
+            span.record("duration_ms", observe::millis(took));
+            if let Err(error) = &result
+                && let Some(number) = error.number()
+            {
+                span.record("error_number", number);
+            }
         }
         if took > self.options.slow_call_limit {
             events::slow_call(procedure, self.schema_name(), took, rows, retries);

@@ -1,7 +1,7 @@
 -- Deletes the next events of an execution, as many as one short transaction bears.
 --
 -- Callers   _delete_fenced, _prune_executions, both inside their transaction and holding the instance's row
--- Locks     executions: the execution's row; history: the rows deleted
+-- Locks     executions: the execution's row, unless it is marked already; history: the rows deleted
 -- Throws    nothing
 --
 -- At most 1,000 events, and no more once they have reached 1 MiB. They go in the order of their key from

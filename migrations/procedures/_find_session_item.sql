@@ -63,7 +63,8 @@ BEGIN
         EXEC [$(schema)]._list_session_tags @tag_keys = @lane_tags OUTPUT;
         INSERT INTO @tag_keys (tag_key)
         SELECT j.tag_key COLLATE Latin1_General_100_BIN2
-        FROM   OPENJSON(@lane_tags) WITH (tag_key NVARCHAR(260) '$') AS j;
+        FROM   OPENJSON(@lane_tags) WITH (tag_key NVARCHAR(260) '$') AS j
+        WHERE  NOT EXISTS (SELECT 1 FROM @tag_keys AS t WHERE t.tag_key = j.tag_key COLLATE Latin1_General_100_BIN2);
     END;
 
     -- Whoever uses no sessions does not pay for the search in them. An item of a session has a lane; a

@@ -25,9 +25,11 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @rows BIGINT = 1, @target NVARCHAR(400), @is_gone BIT = 1, @has_begun BIT = 0;
+    DECLARE @rows BIGINT = 1, @number BIGINT = 0, @last BIGINT, @target NVARCHAR(400), @is_gone BIT = 1;
     DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
                         depth       INT NOT NULL);
+    DECLARE @order TABLE (number      BIGINT NOT NULL PRIMARY KEY,
+                          instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
 
     IF @root_id IS NOT NULL
     BEGIN
@@ -52,24 +54,23 @@ BEGIN
         SET @rows = @@ROWCOUNT;
     END;
 
-    SET @has_more = 0;
-    SET @target = N'';
-    WHILE @target IS NOT NULL AND @is_gone = 1
-    BEGIN
-        DELETE FROM @ids WHERE instance_id = @target;
-        SET @target = NULL;
-        SELECT TOP (1) @target = t.instance_id
-        FROM   @ids AS t
-        ORDER BY t.depth DESC, t.instance_id;
+    -- Numbered once, because a search for the next one would read all that are left each time.
+    INSERT INTO @order (number, instance_id)
+    SELECT ROW_NUMBER() OVER (ORDER BY t.depth DESC, t.instance_id), t.instance_id
+    FROM   @ids AS t;
+    SET @last = @@ROWCOUNT;
 
-        IF @target IS NOT NULL AND @has_begun = 1
-           AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms
+    SET @has_more = 0;
+    WHILE @number < @last AND @is_gone = 1
+    BEGIN
+        IF @number > 0 AND DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) >= @deadline_ms
         BEGIN
             SET @is_gone = 0;
         END
-        ELSE IF @target IS NOT NULL
+        ELSE
         BEGIN
-            SET @has_begun = 1;
+            SET @number = @number + 1;
+            SELECT @target = o.instance_id FROM @order AS o WHERE o.number = @number;
             EXEC [$(schema)]._delete_fenced
                 @instance_id = @target, @deadline_ms = @deadline_ms, @is_gone = @is_gone OUTPUT,
                 @instances_deleted = @instances_deleted OUTPUT, @executions_deleted = @executions_deleted OUTPUT,

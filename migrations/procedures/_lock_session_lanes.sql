@@ -12,7 +12,8 @@
 -- Until when its session is leased is read under the lane's lock too, and of a new lane when it is there: release_sessions
 -- brings lanes and end forward together, and an end that was read before would let the lane promise too late again.
 --
--- One lane at a time on purpose; a statement over all of them would leave the order to the plan.
+-- One lane at a time on purpose; a statement over all of them would leave the order to the plan. The next one is looked for
+-- from the last session on, in an AND that can be sought: for an OR of both keys the server may read all those before.
 -- not_before_ms lies outside the index, so that the row itself is locked and not its entry alone; all
 -- writers of a lane come this way.
 CREATE OR ALTER PROCEDURE [$(schema)]._lock_session_lanes
@@ -51,8 +52,8 @@ BEGIN
         SET @session_key = NULL;
         SELECT TOP (1) @session_key = v.session_key, @tag_key = v.tag_key
         FROM   @lanes AS v
-        WHERE  v.session_key > @last_session
-           OR  (v.session_key = @last_session AND v.tag_key > @last_tag)
+        WHERE  v.session_key >= @last_session
+          AND  (v.session_key > @last_session OR v.tag_key > @last_tag)
         ORDER BY v.session_key, v.tag_key;
 
         SET @promised_ms = NULL;

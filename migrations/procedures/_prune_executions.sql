@@ -119,8 +119,10 @@ BEGIN
         BEGIN
             SET @row_count = 0;
             SET @byte_count = 0;
+            -- Before its events, although it goes after them and need not be marked any more: see get_execution_info.
             IF EXISTS (SELECT 1
-                       FROM   [$(schema)].executions AS e WITH (INDEX(pk_executions), FORCESEEK, ROWLOCK)
+                       FROM   [$(schema)].executions AS e
+                              WITH (INDEX(pk_executions), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
                        WHERE  e.instance_id = @instance_id
                          AND  e.execution_id = @execution_id
                          AND  e.status = N'Deleting')

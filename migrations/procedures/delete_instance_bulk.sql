@@ -34,7 +34,7 @@ BEGIN
     END;
 
     DECLARE @deadline_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + @budget_ms,
-            @fenced_id NVARCHAR(400) = N'', @is_gone BIT = 1, @tree_has_more BIT, @root_id NVARCHAR(400), @root_ms BIGINT, @tree_instances BIGINT, @tree_executions BIGINT,
+            @fenced_id NVARCHAR(400) = N'', @fenced_ms BIGINT = -1, @fenced_claim BIGINT = 0, @is_gone BIT = 1, @tree_has_more BIT, @root_id NVARCHAR(400), @root_ms BIGINT, @tree_instances BIGINT, @tree_executions BIGINT,
             @tree_events BIGINT, @tree_messages BIGINT, @trees BIGINT = 0, @searching BIT = 1, @has_more BIT = 0,
             @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
     DECLARE @wanted TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
@@ -50,15 +50,32 @@ BEGIN
     INSERT INTO @ended (status) VALUES (N'Completed'), (N'Failed');
 
     -- What deletions before this one have begun. Another call that is at the same one takes turns with this, batch by batch.
+    -- Each is looked for from the last one on, because those that are finished leave their ghosts where the search would begin.
     WHILE @fenced_id IS NOT NULL AND @is_gone = 1
     BEGIN
         SET @fenced_id = NULL;
-        SELECT TOP (1) @fenced_id = l.instance_id
+        SELECT TOP (1) @fenced_id = l.instance_id, @fenced_claim = l.claim_id
         FROM   [$(schema)].instance_locks AS l
                WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
         WHERE  l.lane = -3
-        ORDER BY l.not_before_ms, l.claim_id;
-        IF @fenced_id IS NOT NULL
+          AND  l.not_before_ms = @fenced_ms
+          AND  l.claim_id > @fenced_claim
+        ORDER BY l.claim_id;
+        IF @fenced_id IS NULL
+        BEGIN
+            SELECT TOP (1) @fenced_id = l.instance_id, @fenced_ms = l.not_before_ms, @fenced_claim = l.claim_id
+            FROM   [$(schema)].instance_locks AS l
+                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE  l.lane = -3
+              AND  l.not_before_ms > @fenced_ms
+            ORDER BY l.not_before_ms, l.claim_id;
+        END;
+        IF @fenced_id IS NULL AND @fenced_ms >= 0
+        BEGIN
+            -- What was stepped over because somebody had it, or was fenced by a clock that has been set back.
+            SELECT @fenced_id = N'', @fenced_ms = -1, @fenced_claim = 0;
+        END
+        ELSE IF @fenced_id IS NOT NULL
         BEGIN
             EXEC [$(schema)]._delete_fenced
                 @instance_id = @fenced_id, @deadline_ms = @deadline_ms, @is_gone = @is_gone OUTPUT,

@@ -9,6 +9,7 @@
 -- is more, every process would count it once a minute; so a count is kept, and taken by everybody for @max_age_ms.
 -- Whoever finds it older counts anew, one at a time: the others are content with the old one, and age_ms says how
 -- old it is. One who dies over it is waited for half a minute. @max_age_ms = 0 counts in any case.
+-- Within a caller's transaction it counts and keeps nothing: others would wait for that row until the transaction ends.
 --
 -- Both queues are counted in narrow indexes, without what the messages carry. The cost grows with the backlog, and
 -- that is the cheapest there is: a counter would be one row that every enqueue, fetch and ack must write, and so a
@@ -23,7 +24,7 @@ BEGIN
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @few BIGINT = 5000, @messages BIGINT, @activities BIGINT, @message_rows BIGINT, @activity_rows BIGINT,
-            @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0;
+            @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0, @is_mine BIT = 0;
 
     SELECT @message_rows = COUNT_BIG(*), @messages = COALESCE(SUM(CASE WHEN c.lock_token IS NULL THEN CAST(1 AS BIGINT) ELSE 0 END), 0)
     FROM   (SELECT TOP (@few + 1) q.lock_token
@@ -44,14 +45,18 @@ BEGIN
 
         IF @messages IS NULL OR @age_ms >= @max_age_ms
         BEGIN
-            UPDATE m
-            SET    m.counting_until_ms = @now_ms + 30000
-            FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
-            WHERE  m.question = N'get_queue_depths'
-              AND  m.counted_at_ms = @counted_at_ms
-              AND  m.counting_until_ms NOT BETWEEN @now_ms + 1 AND @now_ms + 30000;
+            IF @@TRANCOUNT = 0
+            BEGIN
+                UPDATE m
+                SET    m.counting_until_ms = @now_ms + 30000
+                FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
+                WHERE  m.question = N'get_queue_depths'
+                  AND  m.counted_at_ms = @counted_at_ms
+                  AND  m.counting_until_ms NOT BETWEEN @now_ms + 1 AND @now_ms + 30000;
+                SET @is_mine = @@ROWCOUNT;
+            END;
 
-            IF @@ROWCOUNT = 1 OR @messages IS NULL OR @max_age_ms <= 0
+            IF @is_mine = 1 OR @@TRANCOUNT > 0 OR @messages IS NULL OR @max_age_ms <= 0
             BEGIN
                 SELECT @messages = COUNT_BIG(*)
                 FROM   [$(schema)].orchestrator_queue AS q WITH (NOLOCK, INDEX(ix_orchestrator_queue_depth))
@@ -62,14 +67,17 @@ BEGIN
                 WHERE  w.lock_token IS NULL;
 
                 -- Not over what somebody else has counted meanwhile.
-                UPDATE m
-                SET    m.counted_at_ms = @now_ms,
-                       m.counting_until_ms = 0,
-                       m.orchestrator_queue = @messages,
-                       m.worker_queue = @activities
-                FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
-                WHERE  m.question = N'get_queue_depths'
-                  AND  m.counted_at_ms = @counted_at_ms;
+                IF @@TRANCOUNT = 0
+                BEGIN
+                    UPDATE m
+                    SET    m.counted_at_ms = @now_ms,
+                           m.counting_until_ms = 0,
+                           m.orchestrator_queue = @messages,
+                           m.worker_queue = @activities
+                    FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
+                    WHERE  m.question = N'get_queue_depths'
+                      AND  m.counted_at_ms = @counted_at_ms;
+                END;
                 SET @age_ms = 0;
             END;
         END;

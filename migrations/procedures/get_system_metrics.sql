@@ -20,7 +20,7 @@ BEGIN
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
     DECLARE @few BIGINT = 5000, @instances BIGINT, @running BIGINT, @completed BIGINT, @failed BIGINT,
-            @executions BIGINT, @events BIGINT, @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0;
+            @executions BIGINT, @events BIGINT, @now_ms BIGINT, @counted_at_ms BIGINT, @age_ms BIGINT = 0, @is_mine BIT = 0;
 
     SELECT @instances = COUNT_BIG(*),
            @running = COALESCE(SUM(CASE WHEN c.status = N'Running' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
@@ -46,14 +46,18 @@ BEGIN
 
         IF COALESCE(@counted_at_ms, 0) = 0 OR @age_ms >= @max_age_ms
         BEGIN
-            UPDATE m
-            SET    m.counting_until_ms = @now_ms + 30000
-            FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
-            WHERE  m.question = N'get_system_metrics'
-              AND  m.counted_at_ms = @counted_at_ms
-              AND  m.counting_until_ms NOT BETWEEN @now_ms + 1 AND @now_ms + 30000;
+            IF @@TRANCOUNT = 0
+            BEGIN
+                UPDATE m
+                SET    m.counting_until_ms = @now_ms + 30000
+                FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
+                WHERE  m.question = N'get_system_metrics'
+                  AND  m.counted_at_ms = @counted_at_ms
+                  AND  m.counting_until_ms NOT BETWEEN @now_ms + 1 AND @now_ms + 30000;
+                SET @is_mine = @@ROWCOUNT;
+            END;
 
-            IF @@ROWCOUNT = 1 OR COALESCE(@counted_at_ms, 0) = 0 OR @max_age_ms <= 0
+            IF @is_mine = 1 OR @@TRANCOUNT > 0 OR COALESCE(@counted_at_ms, 0) = 0 OR @max_age_ms <= 0
             BEGIN
                 SELECT @instances = COUNT_BIG(*),
                        @running = COALESCE(SUM(CASE WHEN i.status = N'Running' THEN CAST(1 AS BIGINT) ELSE 0 END), 0),
@@ -65,18 +69,21 @@ BEGIN
                 FROM   [$(schema)].executions AS e WITH (NOLOCK, INDEX(ix_executions_status));
 
                 -- Not over what somebody else has counted meanwhile.
-                UPDATE m
-                SET    m.counted_at_ms = @now_ms,
-                       m.counting_until_ms = 0,
-                       m.total_instances = @instances,
-                       m.total_executions = @executions,
-                       m.running_instances = @running,
-                       m.completed_instances = @completed,
-                       m.failed_instances = @failed,
-                       m.total_events = @events
-                FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
-                WHERE  m.question = N'get_system_metrics'
-                  AND  m.counted_at_ms = @counted_at_ms;
+                IF @@TRANCOUNT = 0
+                BEGIN
+                    UPDATE m
+                    SET    m.counted_at_ms = @now_ms,
+                           m.counting_until_ms = 0,
+                           m.total_instances = @instances,
+                           m.total_executions = @executions,
+                           m.running_instances = @running,
+                           m.completed_instances = @completed,
+                           m.failed_instances = @failed,
+                           m.total_events = @events
+                    FROM   [$(schema)].metrics_cache AS m WITH (INDEX(pk_metrics_cache), FORCESEEK, ROWLOCK)
+                    WHERE  m.question = N'get_system_metrics'
+                      AND  m.counted_at_ms = @counted_at_ms;
+                END;
                 SET @age_ms = 0;
             END;
         END;

@@ -7,8 +7,8 @@
 --   running            a worker has it (worker_id, until_utc)
 --   lease_expired      the worker that had it has gone; the next fetch takes over
 --   not_taken          ready, but nobody has taken it
---   tag_without_worker ready with a tag, and nobody holds any work of that tag
---   version_without_runtime   ready but pinned to a duroxide version of which nobody holds a turn
+--   tag_without_worker ready with a tag, and nobody has a lease on any work of that tag
+--   version_without_runtime   ready but pinned to a duroxide version of which nobody has a lease on a turn
 --   delayed            not before until_utc (a retry, or a timer)
 --   not_raised         nobody has raised the event of that name
 --   child_running      the child of that id has not finished
@@ -35,10 +35,21 @@ FROM
            CAST(CASE WHEN w.lock_token IS NOT NULL AND w.not_before_ms > c.now_ms THEN N'running'
                      WHEN w.lock_token IS NOT NULL THEN N'lease_expired'
                      WHEN w.not_before_ms > c.now_ms THEN N'delayed'
-                     WHEN w.tag_key <> N'' AND NOT EXISTS (SELECT 1
-                                                          FROM   [$(schema)].worker_queue AS o
-                                                          WHERE  o.tag_key = w.tag_key
-                                                            AND  o.lock_token IS NOT NULL) THEN N'tag_without_worker'
+                     WHEN w.tag_key <> N''
+                          AND NOT EXISTS (SELECT 1
+                                          FROM   [$(schema)].worker_queue AS o
+                                          WHERE  o.session_key = N''
+                                            AND  o.tag_key = w.tag_key
+                                            AND  o.not_before_ms > c.now_ms
+                                            AND  o.lock_token IS NOT NULL)
+                          AND NOT EXISTS (SELECT 1
+                                          FROM   [$(schema)].session_lanes AS n
+                                          INNER JOIN [$(schema)].worker_queue AS o
+                                                 ON  o.session_key = n.session_key
+                                                AND  o.tag_key = n.tag_key
+                                          WHERE  n.tag_key = w.tag_key
+                                            AND  o.not_before_ms > c.now_ms
+                                            AND  o.lock_token IS NOT NULL) THEN N'tag_without_worker'
                      ELSE N'not_taken' END AS NVARCHAR(30)) AS reason,
            CASE WHEN w.lock_token IS NOT NULL THEN LOWER(RIGHT(CONVERT(NVARCHAR(36), w.lock_token), 12)) END AS worker_id,
            CASE WHEN w.lock_token IS NULL THEN w.enqueued_at_ms
@@ -58,6 +69,7 @@ FROM
                 WHEN l.pinned_version >= 0 AND NOT EXISTS (SELECT 1
                                                            FROM   [$(schema)].instance_locks AS o
                                                            WHERE  o.lane = l.lane
+                                                             AND  o.not_before_ms > c.now_ms
                                                              AND  o.lock_token IS NOT NULL) THEN N'version_without_runtime'
                 ELSE N'not_taken' END,
            CASE WHEN l.lock_token IS NOT NULL THEN LOWER(RIGHT(CONVERT(NVARCHAR(36), l.lock_token), 12)) END,

@@ -35,7 +35,8 @@ const KEEPALIVE_PROBES: u32 = 3;
 pub(crate) struct Connection {
     /// Tells the connections of this process apart in what is logged.
     pub(crate) id: u64,
-    pub(crate) client: Client<Compat<TcpStream>>,
+    /// Boxed, because it is larger than all the rest, and a connection is moved a dozen times on its way through the pool.
+    pub(crate) client: Box<Client<Compat<TcpStream>>>,
     pub(crate) in_flight: bool,
     /// Where it leads; unknown when the system could not say.
     origin: Option<Origin>,
@@ -226,7 +227,7 @@ impl Dialer {
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
         Ok(Connection {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
-            client,
+            client: Box::new(client),
             in_flight: false,
             origin,
             socket,

@@ -8,6 +8,7 @@
 
 mod batch;
 mod error;
+mod names;
 mod script;
 mod session;
 mod source;
@@ -15,15 +16,17 @@ mod state;
 
 pub(crate) use error::Failure;
 pub use error::MigrateError;
+pub(crate) use names::Role;
 pub use script::{install_script, uninstall_script};
 
 use crate::deadline::Deadline;
 use crate::dial::Connection;
 use crate::options::{MigrationPolicy, Options};
 use crate::schema_name::SchemaName;
+use batch::Batch;
+use names::Names;
 use session::Session;
-pub(crate) use source::Role;
-use source::{Script, Source, render};
+use source::{Script, Source};
 use state::Plan;
 
 /// What to do with the schema.
@@ -95,7 +98,10 @@ async fn in_transaction(
         session.begin(schema).await?;
         match change {
             Change::Install => install(session, schema).await?,
-            Change::Remove => execute(session, schema, &Source::embedded().teardown).await?,
+            Change::Remove => {
+                let teardown = &Source::embedded().teardown;
+                execute(session, schema, &Names::of(schema), teardown).await?;
+            }
         }
         let committed = session.commit().await;
         committed.map_err(|error| Failure::at(schema, "commit", 1, &error))
@@ -110,31 +116,31 @@ async fn in_transaction(
 /// Applies what is missing. The state is read again, because another process may have installed
 /// while this one waited for the lock.
 async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), Failure> {
-    let source = Source::embedded();
+    let (source, names) = (Source::embedded(), Names::of(schema));
     let state = state::read(session, schema).await?;
     let Plan {
         first_migration,
         procedures,
     } = state.plan(source, schema)?;
     if !state.schema_exists {
-        execute(session, schema, &source.create_schema).await?;
+        execute(session, schema, &names, &source.create_schema).await?;
     }
     // A migration of a schema in use may build an index on a large table.
     session.allow_long_batches(first_migration > 0);
     for migration in &source.migrations[first_migration..] {
         tracing::info!(%schema, migration = migration.name, "applying");
-        execute(session, schema, &migration.script).await?;
+        execute(session, schema, &names, &migration.script).await?;
         let ledger = script::record_migration(schema, migration);
-        execute_text(session, schema, &migration.script.file, &ledger).await?;
+        record(session, schema, &migration.script.file, &ledger).await?;
     }
     if procedures {
         tracing::info!(%schema, release = source::RELEASE, "installing procedures");
         for script in &source.repeatable {
-            execute(session, schema, script).await?;
+            execute(session, schema, &names, script).await?;
         }
         let created = if state.schema_exists { "0" } else { "1" };
         let ledger = script::record_release(schema, source, created);
-        execute_text(session, schema, "schema_release", &ledger).await?;
+        record(session, schema, "schema_release", &ledger).await?;
     }
     Ok(())
 }
@@ -142,21 +148,26 @@ async fn install(session: &mut Session<'_>, schema: &SchemaName) -> Result<(), F
 async fn execute(
     session: &mut Session<'_>,
     schema: &SchemaName,
+    names: &Names,
     script: &Script,
 ) -> Result<(), Failure> {
-    let text = render(script.text, schema);
-    execute_text(session, schema, &script.file, &text).await
-}
-
-async fn execute_text(
-    session: &mut Session<'_>,
-    schema: &SchemaName,
-    file: &str,
-    text: &str,
-) -> Result<(), Failure> {
-    for batch in batch::split(text) {
-        let result = session.batch(batch.text).await;
-        result.map_err(|error| Failure::at(schema, file, batch.first_line, &error))?;
+    for Batch { text, first_line } in &script.batches {
+        let text = names.render(text);
+        let result = session.batch(&text).await;
+        result.map_err(|error| Failure::at(schema, &script.file, *first_line, &error))?;
     }
     Ok(())
+}
+
+/// Enters into the ledger what has been done.
+async fn record(
+    session: &mut Session<'_>,
+    schema: &SchemaName,
+    what: &str,
+    ledger: &str,
+) -> Result<(), Failure> {
+    let result = session.batch(ledger).await;
+    result
+        .map(drop)
+        .map_err(|error| Failure::at(schema, what, 1, &error))
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::schema_name::SchemaName;
 
-use super::batch::split;
-use super::source::{Migration, RELEASE, Script, Source, render};
+use super::names::Names;
+use super::source::{Migration, RELEASE, Script, Source};
 
 /// The server's clock in milliseconds since 1970, as a T-SQL expression.
 const NOW_MS: &str = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())";
@@ -50,10 +50,7 @@ pub(super) fn record_release(schema: &SchemaName, source: &Source, created: &str
 #[must_use]
 pub fn install_script(schema: &SchemaName) -> String {
     let source = Source::embedded();
-    let mut script = Writer {
-        schema,
-        text: String::new(),
-    };
+    let mut script = Writer::new(schema);
     script.comment(&format!(
         "Installs or upgrades schema {schema} of duroxide-sql {RELEASE}."
     ));
@@ -61,7 +58,7 @@ pub fn install_script(schema: &SchemaName) -> String {
     script.file(&source.begin);
     script.file(&source.level);
     script.comment(&source.check.file);
-    script.guarded(&check_text(schema, source));
+    script.guarded(&check_text(&script.names, source));
 
     let literal = schema.literal();
     script.skip_if(&format!("SCHEMA_ID(N'{literal}') IS NOT NULL"));
@@ -79,7 +76,7 @@ pub fn install_script(schema: &SchemaName) -> String {
     }
     script.guarded(&record_release(schema, source, &was_created(schema)));
     script.comment(&source.report.file);
-    script.end(&render(source.report.text, schema));
+    script.end(&script.names.render(source.report.text));
     script.text
 }
 
@@ -90,10 +87,7 @@ pub fn install_script(schema: &SchemaName) -> String {
 #[must_use]
 pub fn uninstall_script(schema: &SchemaName) -> String {
     let source = Source::embedded();
-    let mut script = Writer {
-        schema,
-        text: String::new(),
-    };
+    let mut script = Writer::new(schema);
     script.comment(&format!(
         "Removes schema {schema} of duroxide-sql, with all its data."
     ));
@@ -108,7 +102,7 @@ pub fn uninstall_script(schema: &SchemaName) -> String {
 }
 
 /// The check with the release and the migrations of this build in it.
-fn check_text(schema: &SchemaName, source: &Source) -> String {
+fn check_text(names: &Names, source: &Source) -> String {
     let known: Vec<_> = source
         .migrations
         .iter()
@@ -117,7 +111,8 @@ fn check_text(schema: &SchemaName, source: &Source) -> String {
         })
         .collect();
     let known = serde_json::Value::from(known).to_string();
-    render(source.check.text, schema)
+    names
+        .render(source.check.text)
         .replace("N'$(release)'", &format!("N'{RELEASE}'"))
         .replace(
             "N'$(release_order)'",
@@ -152,10 +147,19 @@ fn creation_mark(schema: &SchemaName) -> String {
 /// from then on the server only parses what follows.
 struct Writer<'a> {
     schema: &'a SchemaName,
+    names: Names,
     text: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(schema: &'a SchemaName) -> Self {
+        Self {
+            schema,
+            names: Names::of(schema),
+            text: String::new(),
+        }
+    }
+
     fn comment(&mut self, text: &str) {
         let _ = writeln!(self.text, "-- {text}");
     }
@@ -177,8 +181,8 @@ impl Writer<'_> {
 
     fn file(&mut self, script: &Script) {
         self.comment(&script.file);
-        for batch in split(&render(script.text, self.schema)) {
-            self.guarded(batch.text);
+        for batch in &script.batches {
+            self.guarded(&self.names.render(batch.text));
         }
     }
 
@@ -208,6 +212,7 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::batch::split;
     use super::*;
 
     #[test]
@@ -223,6 +228,7 @@ mod tests {
                 file.file
             );
         }
+        assert!(script.is_ascii() && uninstall_script(&schema).is_ascii());
         for batch in split(&script) {
             let code = batch
                 .text

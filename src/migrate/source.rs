@@ -1,11 +1,11 @@
-//! The SQL files inside this crate: their order, their checksums, and the schema's name in them.
+//! The SQL files inside this crate: their order and their checksums.
 
 use std::sync::OnceLock;
 
 use include_dir::{Dir, include_dir};
 
+use super::batch::{Batch, split};
 use crate::codec::packed_version;
-use crate::schema_name::SchemaName;
 
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/migrations");
 
@@ -18,6 +18,8 @@ pub(super) struct Script {
     /// Path below `migrations/`.
     pub(super) file: String,
     pub(super) text: &'static str,
+    /// The text cut at its GO lines. Names come into each batch later and can add none.
+    pub(super) batches: Vec<Batch<'static>>,
 }
 
 /// A numbered change of the tables, frozen once released.
@@ -109,6 +111,7 @@ fn script(path: &str) -> Script {
     Script {
         file: path.to_owned(),
         text,
+        batches: split(text),
     }
 }
 
@@ -152,62 +155,6 @@ pub(super) fn checksum<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     format!("{hash:032x}")
 }
 
-/// What a role of a schema is for; its name is the schema's, cut to fit, plus an underscore and this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Executes the procedures.
-    Runtime,
-    /// Reads the views without payloads.
-    Observer,
-    /// Reads the views with payloads.
-    Inspector,
-}
-
-impl Role {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Runtime, "role"),
-        (Self::Observer, "observer"),
-        (Self::Inspector, "inspector"),
-    ];
-
-    /// Its name in the database.
-    pub(crate) fn name(self, schema: &SchemaName) -> String {
-        let suffix = match self {
-            Self::Runtime => "_runtime",
-            Self::Observer => "_observer",
-            Self::Inspector => "_inspector",
-        };
-        let room = 128 - suffix.len();
-        let units: Vec<u16> = schema.as_str().encode_utf16().take(room).collect();
-        let mut name = String::from_utf16_lossy(&units);
-        // Cutting between the halves of a surrogate pair leaves a replacement character.
-        if name.ends_with(char::REPLACEMENT_CHARACTER) && units.len() == room {
-            name.pop();
-        }
-        name + suffix
-    }
-}
-
-/// Puts the schema's and the roles' names where the script has its placeholders.
-pub(super) fn render(text: &str, schema: &SchemaName) -> String {
-    let mut text = text
-        .replace("[$(schema)]", &schema.quoted())
-        .replace("N'$(schema)'", &format!("N'{}'", schema.literal()));
-    for (role, variable) in Role::ALL {
-        let name = role.name(schema);
-        text = text
-            .replace(
-                &format!("[$({variable})]"),
-                &format!("[{}]", name.replace(']', "]]")),
-            )
-            .replace(
-                &format!("N'$({variable})'"),
-                &format!("N'{}'", name.replace('\'', "''")),
-            );
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,57 +186,6 @@ mod tests {
             .map(|m| m.number)
             .collect();
         assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<u32>>());
-    }
-
-    #[test]
-    fn no_placeholder_survives_rendering() {
-        let schema = SchemaName::new("a]b'c").unwrap();
-        let source = Source::embedded();
-        let migrations = source.migrations.iter().map(|migration| &migration.script);
-        let others = [
-            &source.create_schema,
-            &source.teardown,
-            &source.begin,
-            &source.report,
-        ];
-        for script in source.repeatable.iter().chain(migrations).chain(others) {
-            // Comments may speak about the variable; code may not use another form of it.
-            for line in render(script.text, &schema).lines() {
-                let code = line.split("--").next().unwrap_or_default();
-                assert!(!code.contains("$("), "{}: {line}", script.file);
-            }
-        }
-    }
-
-    #[test]
-    fn names_are_quoted_by_context() {
-        let schema = SchemaName::new("a]b'c").unwrap();
-        assert_eq!(
-            render("[$(schema)].t N'$(schema)'", &schema),
-            "[a]]b'c].t N'a]b''c'"
-        );
-        assert_eq!(
-            render("[$(role)] N'$(role)'", &schema),
-            "[a]]b'c_runtime] N'a]b''c_runtime'"
-        );
-        assert_eq!(
-            render("[$(observer)] N'$(inspector)'", &schema),
-            "[a]]b'c_observer] N'a]b''c_inspector'"
-        );
-    }
-
-    #[test]
-    fn role_names_fit_an_identifier() {
-        let schema = SchemaName::new("x".repeat(128)).unwrap();
-        assert_eq!(Role::Runtime.name(&schema), "x".repeat(120) + "_runtime");
-        assert_eq!(
-            Role::Inspector.name(&schema),
-            "x".repeat(118) + "_inspector"
-        );
-        let schema = SchemaName::new("y".repeat(119) + "😀").unwrap();
-        assert_eq!(Role::Runtime.name(&schema), "y".repeat(119) + "_runtime");
-        let schema = SchemaName::new("y".repeat(118) + "😀").unwrap();
-        assert_eq!(Role::Observer.name(&schema), "y".repeat(118) + "_observer");
     }
 
     #[test]

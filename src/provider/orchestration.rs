@@ -172,7 +172,8 @@ async fn whole_history(
             }
             Ok(whole.events())
         }
-        None => history::read_for_turn(provider, instance, execution_id).await,
+        // Boxed, because it is a whole call, and hardly ever made.
+        None => Box::pin(history::read_for_turn(provider, instance, execution_id)).await,
     }
 }
 

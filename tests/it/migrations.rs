@@ -220,3 +220,31 @@ async fn uninstall_removes_only_what_was_installed() {
     schema.sql("DROP TABLE [$(schema)].not_ours;").await;
     schema.sql("DROP SCHEMA [$(schema)];").await;
 }
+
+/// No key that turns write has statistics that a turn would have to compute anew.
+#[test]
+fn keys_keep_their_statistics() {
+    let tables = include_str!("../../migrations/0001_initial_schema.sql");
+    let quiet = [
+        "pk_schema_migrations",
+        "pk_schema_release",
+        "pk_metrics_cache",
+    ];
+    let mut lines = tables.lines().peekable();
+    let mut keys = 0;
+    while let Some(line) = lines.next() {
+        let Some(constraint) = line.trim().strip_prefix("CONSTRAINT ") else {
+            continue;
+        };
+        let name = constraint.split(' ').next().expect("a name");
+        let is_key = name.starts_with("pk_") || name.starts_with("uq_");
+        if is_key && !quiet.contains(&name) {
+            let option = lines
+                .peek()
+                .is_some_and(|next| next.contains("STATISTICS_NORECOMPUTE = ON"));
+            assert!(option, "{name}");
+            keys += 1;
+        }
+    }
+    assert!(keys > 10, "{keys} keys");
+}

@@ -6,7 +6,7 @@ use duroxide::Client;
 use duroxide::OrchestrationContext;
 use duroxide::runtime::Runtime;
 use duroxide::runtime::registry::OrchestrationRegistry;
-use duroxide_sql::{MigrationPolicy, MssqlProvider};
+use duroxide_sql::{MigrationPolicy, MssqlProvider, install_script, uninstall_script};
 
 use crate::support::database::{TestSchema, connect};
 use crate::support::login::Login;
@@ -178,6 +178,57 @@ async fn observers_read_their_views_and_nothing_else() {
                 229,
                 "{procedure}"
             );
+        }
+        login.drop(&schema).await;
+    }
+}
+
+/// What the documents ask for is enough to install a schema, to upgrade it and to remove it.
+#[tokio::test]
+async fn rights_of_the_installer_are_those_that_are_documented() {
+    let rights = [
+        "CREATE SCHEMA",
+        "CREATE TABLE",
+        "CREATE PROCEDURE",
+        "CREATE VIEW",
+        "CREATE ROLE",
+    ];
+    let operations = include_str!("../../docs/operations.md");
+    let row = operations
+        .lines()
+        .find(|line| line.starts_with("| installer "));
+    for right in rights {
+        assert!(row.is_some_and(|row| row.contains(right)), "{right}");
+    }
+    // Into a schema of its own, and into one that is there already.
+    for own in [true, false] {
+        let schema = TestSchema::new();
+        let login = Login::create(&schema).await;
+        let user = login.name();
+        for right in &rights[usize::from(!own)..] {
+            schema.sql(&format!("GRANT {right} TO [{user}];")).await;
+        }
+        if !own {
+            schema.sql("CREATE SCHEMA [$(schema)];").await;
+            let control = format!("GRANT CONTROL ON SCHEMA::[$(schema)] TO [{user}];");
+            schema.sql(&control).await;
+        }
+        let mut client = connect(login.url()).await;
+        for script in [
+            install_script(schema.name()),
+            install_script(schema.name()),
+            uninstall_script(schema.name()),
+        ] {
+            for batch in script.split_inclusive("\nGO\n") {
+                let batch = batch.strip_suffix("GO\n").unwrap_or(batch);
+                let stream = client.simple_query(batch).await.unwrap();
+                stream.into_results().await.unwrap();
+            }
+        }
+        drop(client);
+        assert_eq!(schema.exists().await, !own);
+        if !own {
+            schema.sql("DROP SCHEMA [$(schema)];").await;
         }
         login.drop(&schema).await;
     }

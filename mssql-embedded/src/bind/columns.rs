@@ -41,7 +41,7 @@ impl Binder<'_> {
 
     /// Whether two names are the same under the database's collation.
     pub(super) fn same_name(&self, a: &str, b: &str) -> bool {
-        a == b || self.ctx.database.fold(a) == self.ctx.database.fold(b)
+        self.ctx.database.same_name(a, b)
     }
 
     /// Finds a column by its name, innermost level first.

@@ -16,6 +16,16 @@ impl Database {
         }
     }
 
+    /// Whether the catalogue takes two names for one.
+    pub fn same_name(&self, a: &str, b: &str) -> bool {
+        // Binding compares far more names than it looks up, and nearly all are ASCII.
+        if a.is_ascii() && b.is_ascii() && self.collation.is_case_insensitive() {
+            a.eq_ignore_ascii_case(b)
+        } else {
+            a == b || self.fold(a) == self.fold(b)
+        }
+    }
+
     /// Whether the compatibility level has OPENJSON and STRING_SPLIT: "OPENJSON (Transact-SQL)".
     pub fn has_open_json(&self) -> bool {
         self.compatibility_level >= 130

@@ -1,6 +1,6 @@
 //! Who may do what, by ownership, role and grant.
 
-use super::{Database, Object, PermissionRow, PermissionState, SecurableId};
+use super::{Database, Object, PermissionRow, PermissionState, Principal, SecurableId};
 use crate::ast::Permission;
 
 /// Ids of fixed roles.
@@ -28,6 +28,26 @@ fn is_owner(database: &Database, user: i32, sysadmin: bool) -> bool {
 /// Whether a user may manage users, roles and permissions.
 pub fn may_administer(database: &Database, user: i32, sysadmin: bool) -> bool {
     is_owner(database, user, sysadmin) || database.memberships(user).contains(&DB_SECURITYADMIN)
+}
+
+/// Whether a user who may not administer may create roles all the same.
+pub fn may_create_roles(database: &Database, user: i32) -> bool {
+    [Permission::CreateRole, Permission::AlterAnyRole]
+        .iter()
+        .any(|permission| has_on_database(database, user, *permission))
+}
+
+/// Whether a user may change a role's members and drop it: as its owner, or with a right on it.
+pub fn may_change_role(database: &Database, user: i32, sysadmin: bool, role: &Principal) -> bool {
+    may_administer(database, user, sysadmin)
+        || has_on_database(database, user, Permission::AlterAnyRole)
+        || has_on(
+            database,
+            user,
+            Some(role.owner),
+            Permission::Control,
+            |on| on == SecurableId::Principal(role.id) || on == SecurableId::Database,
+        )
 }
 
 /// What is defined, and in which schema.

@@ -88,12 +88,15 @@ impl Lexer<'_> {
 
     /// Line and column of an offset at or after the last one asked for.
     fn place(&mut self, offset: usize) -> Pos {
-        for c in self.text[self.mark.offset as usize..offset].chars() {
-            if c == '\n' {
-                self.mark.line += 1;
-                self.mark.col = 1;
-            } else {
-                self.mark.col += 1;
+        for b in &self.bytes[self.mark.offset as usize..offset] {
+            match b {
+                b'\n' => {
+                    self.mark.line += 1;
+                    self.mark.col = 1;
+                }
+                // Columns count characters: what continues one adds none.
+                0x80..=0xBF => {}
+                _ => self.mark.col += 1,
             }
         }
         self.mark.offset = offset as u32;
@@ -226,8 +229,12 @@ impl Lexer<'_> {
     }
 
     fn skip_word(&mut self) {
-        while let Some(c) = self.current().filter(|c| continues_word(*c)) {
-            self.at += c.len_utf8();
+        loop {
+            self.skip(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'@' | b'#' | b'$'));
+            match self.current() {
+                Some(c) if !c.is_ascii() && c.is_alphanumeric() => self.at += c.len_utf8(),
+                _ => return,
+            }
         }
     }
 
@@ -301,8 +308,4 @@ fn is_blank(c: char) -> bool {
 
 fn starts_word(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '@' | '#')
-}
-
-fn continues_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$')
 }

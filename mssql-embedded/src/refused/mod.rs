@@ -18,9 +18,12 @@ mod views;
 mod wire;
 mod words;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::error::SqlError;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A statement, by its first words.
     Statement,
@@ -125,11 +128,23 @@ pub fn groups() -> impl Iterator<Item = &'static Group> {
     .flatten()
 }
 
+/// The names of a kind in upper case, each with its group and as that spells it.
+type Names = HashMap<String, (&'static Group, &'static str)>;
+
+/// The register by kind: the parser asks at every call of a function and behind every table.
+static BY_KIND: LazyLock<HashMap<Kind, Names>> = LazyLock::new(|| {
+    let mut kinds: HashMap<Kind, Names> = HashMap::new();
+    for group in groups() {
+        let names = group.names.iter();
+        let entries = names.map(|name| (name.to_ascii_uppercase(), (group, *name)));
+        kinds.entry(group.kind).or_default().extend(entries);
+    }
+    kinds
+});
+
 /// The refusal of a name, in upper or lower case, if it is in the register.
 pub fn refusal(kind: Kind, name: &str) -> Option<SqlError> {
-    let groups = groups().filter(|g| g.kind == kind);
-    let mut named = groups.flat_map(|g| g.names.iter().map(move |name| (g, *name)));
-    let (group, name) = named.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
+    let (group, name) = BY_KIND.get(&kind)?.get(&name.to_ascii_uppercase())?;
     let mut error = SqlError::unsupported(kind.phrase(name));
     error.message.pop();
     error.message += &format!(" ({}).", group.why);

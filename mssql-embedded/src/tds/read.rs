@@ -74,9 +74,14 @@ impl<'a> Reader<'a> {
 
 /// UTF-16LE bytes as text; a last odd byte is dropped.
 pub(crate) fn utf16_text(bytes: &[u8]) -> String {
-    let units = bytes
-        .chunks_exact(2)
-        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let pairs = bytes.chunks_exact(2);
+    // Nearly all batches are ASCII and nothing else, and they are long.
+    if pairs.clone().all(|pair| pair[0] < 0x80 && pair[1] == 0)
+        && let Ok(text) = String::from_utf8(pairs.clone().map(|pair| pair[0]).collect())
+    {
+        return text;
+    }
+    let units = pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     char::decode_utf16(units)
         .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
         .collect()

@@ -268,3 +268,31 @@ REVOKE INSERT, INSERT ON $(s).t FROM public, public;
 GO
 SELECT permission_name, state_desc FROM sys.database_permissions WHERE major_id = OBJECT_ID(N'$(s).t');
 -- expect row: 'SELECT' | 'DENY'
+
+-- "CREATE ROLE", "ALTER ROLE" and "DROP ROLE", permissions: CREATE ROLE creates them, and who has created one owns it.
+-- "GRANT object permissions", permissions: CONTROL implies the right to grant.
+-- case: the_owner_of_a_role_changes_and_drops_it
+CREATE USER [$(s)_u] WITHOUT LOGIN;
+CREATE USER [$(s)_v] WITHOUT LOGIN;
+CREATE ROLE [$(s)_q];
+CREATE TABLE [$(s)].t (a INT);
+GRANT CREATE ROLE TO [$(s)_u];
+GRANT CONTROL ON SCHEMA::[$(s)] TO [$(s)_u];
+GO
+EXECUTE AS USER = N'$(s)_v';
+CREATE ROLE [$(s)_r];
+-- expect error 15247 16 1 User does not have permission to perform this action.
+GO
+REVERT;
+EXECUTE AS USER = N'$(s)_u';
+CREATE ROLE [$(s)_r];
+GRANT SELECT ON [$(s)].t TO [$(s)_r];
+ALTER ROLE [$(s)_r] ADD MEMBER [$(s)_v];
+ALTER ROLE [$(s)_r] DROP MEMBER [$(s)_v];
+DROP ROLE [$(s)_r];
+GO
+ALTER ROLE [$(s)_q] ADD MEMBER [$(s)_v];
+-- expect error 15151 16 1 Cannot alter the role '$(s)_q', because it does not exist or you do not have permission.
+GO
+DROP ROLE [$(s)_q];
+-- expect error 15151 16 1 Cannot drop the role '$(s)_q', because it does not exist or you do not have permission.

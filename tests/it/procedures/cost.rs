@@ -5,6 +5,7 @@ use std::time::Duration;
 use duroxide::providers::{Provider, SessionFetchConfig, TagFilter};
 use mssql_embedded::{Controls, Server};
 
+use super::Session;
 use crate::support::database::TestSchema;
 use crate::support::items::{LEASE, activity, create, event, fetch, fetch_work, metadata, start};
 
@@ -306,4 +307,28 @@ async fn prunes_read_executions_and_not_pairs_of_them() {
             old = 0;
         }
     }
+}
+
+/// Each session of a turn costs the same, however many sessions it schedules activities for.
+#[tokio::test]
+async fn turns_find_the_next_lane_without_reading_those_before() {
+    let bench = Bench::new().await;
+    let mut session = Session::open(&bench.schema).await;
+    let mut costs = Vec::new();
+    for (first, sessions) in [(0, 50), (50, 400)] {
+        let item = |n: u32| {
+            format!(
+                r#"{{"ord":{n},"instance_id":"i","execution_id":1,"activity_id":{n},"session_id":"s{n}","payload":"x"}}"#
+            )
+        };
+        let items: Vec<_> = (first..first + sessions).map(item).collect();
+        let call = format!(
+            "EXEC [$(schema)].enqueue_for_worker @worker_items = N'[{}]';",
+            items.join(",")
+        );
+        bench.controls.reset_counters();
+        session.run(&call).await.expect("they are scheduled");
+        costs.push(bench.rows_read("enqueue_for_worker") / u64::from(sessions));
+    }
+    assert!(costs[1] <= costs[0] + 2, "rows read per session: {costs:?}");
 }

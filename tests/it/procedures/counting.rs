@@ -193,6 +193,29 @@ async fn one_counts_for_all() {
     }
 }
 
+/// Somebody counts in a transaction of his own and leaves it open. He gets his count, and nobody waits for him.
+#[tokio::test]
+async fn counts_in_a_callers_transaction_hold_up_nobody() {
+    let mut setup = setup().await;
+    setup.write(&backlog(0, 6_000));
+    setup.write(&instances("a", 0, 6_000, "NULL, N'Completed'"));
+    for (procedure, column, many) in [
+        ("get_queue_depths", "orchestrator_queue", 3_000),
+        ("get_system_metrics", "total_instances", 6_000),
+    ] {
+        for arguments in ["", "@max_age_ms = 0"] {
+            let call = format!("EXEC [$(schema)].{procedure} {arguments};");
+            let mut other = Session::open(&setup.schema).await;
+            let counted = other.run(&format!("BEGIN TRANSACTION; {call}")).await;
+            assert_eq!(number(&counted.unwrap()[0], column), many, "{call}");
+            let impatient = format!("SET LOCK_TIMEOUT 0; {call}");
+            let counted = setup.session.run(&impatient).await;
+            assert_eq!(counted.map(|sets| number(&sets[0], column)), Ok(many));
+            other.run("COMMIT;").await.expect("it is still open");
+        }
+    }
+}
+
 /// A count takes longer than a silent connection is given, and ends with its connection. The caller asks again, and is not told
 /// that somebody is counting: that was its own first attempt.
 #[tokio::test]

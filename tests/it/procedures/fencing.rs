@@ -7,7 +7,7 @@ use duroxide::providers::{InstanceFilter, Provider, PruneOptions};
 use tiberius::Row;
 
 use super::Session;
-use super::purging::{NUMBERS, Setup, setup};
+use super::purging::{NUMBERS, Setup, instances, setup};
 use crate::support::items::{activity, completed, create, fetch, fetch_work, start};
 
 /// Events `from` to `to` of an execution.
@@ -90,6 +90,55 @@ async fn large_instance_goes_in_short_transactions_within_a_time() {
     assert!(most.max() <= Some(2_000), "rows written by one statement");
     assert_eq!(left(&mut setup).await, 0);
     assert!(provider.read("big").await.unwrap().is_empty());
+}
+
+/// Each instance of a tree costs the same, however large the tree is.
+#[tokio::test]
+async fn large_tree_costs_what_its_instances_cost() {
+    let mut costs = Vec::new();
+    for children in [200, 800] {
+        let mut setup = setup().await;
+        setup.write(&instances("root", 0, 1, "NULL, N'Completed'"));
+        setup.write(&instances("child", 0, children, "N'root0', N'Completed'"));
+        setup.write(
+            "UPDATE [$(schema)].history SET payload_bytes = 5000000 WHERE instance_id = N'root0';",
+        );
+        let (row, rows_read) = setup
+            .call("delete_instance", "@instance_id = N'root0'")
+            .await;
+        let deleted = count(&row, "instances_deleted");
+        assert_eq!((deleted, has_more(&row)), (i64::from(children) + 1, false));
+        costs.push(rows_read / u64::from(children));
+    }
+    assert!(
+        costs[1] <= costs[0] + 1,
+        "rows read per instance: {costs:?}"
+    );
+}
+
+/// A purge steps over a fenced instance that somebody has, and finishes those beside and behind it.
+#[tokio::test]
+async fn purge_steps_over_a_fenced_instance_that_somebody_has() {
+    let mut setup = setup().await;
+    setup.write(&instances("root", 0, 1, "NULL, N'Completed'"));
+    setup.write(&instances("child", 0, 4, "N'root0', N'Completed'"));
+    setup.write(
+        "UPDATE [$(schema)].history SET payload_bytes = 5000000 WHERE instance_id = N'root0';",
+    );
+    let fence = "@instance_id = N'root0', @budget_ms = 0";
+    let (row, _) = setup.call("delete_instance", fence).await;
+    assert_eq!(count(&row, "instances_deleted"), 1, "child0");
+    let mut other = Session::open(&setup.schema).await;
+    let hold = "BEGIN TRANSACTION; UPDATE [$(schema)].instance_locks SET lock_token = NEWID() WHERE instance_id = N'child2';";
+    other.run(hold).await.unwrap();
+    let impatient = "SET LOCK_TIMEOUT 0;";
+    setup.session.run(impatient).await.unwrap();
+    let (row, _) = setup.call("delete_instance_bulk", "@limit = 0").await;
+    assert_eq!(count(&row, "instances_deleted"), 3, "all but child2");
+    other.run("ROLLBACK;").await.unwrap();
+    let (row, _) = setup.call("delete_instance_bulk", "@limit = 0").await;
+    assert_eq!(count(&row, "instances_deleted"), 1, "child2");
+    assert_eq!(left(&mut setup).await, 0);
 }
 
 /// What fits one transaction costs one, in one call.

@@ -7,6 +7,7 @@ use duroxide::providers::{Provider, TagFilter};
 use mssql_embedded::{Controls, GhostCleanup, Server};
 
 use super::Session;
+use super::purging::{instances, setup};
 use crate::support::database::{TestSchema, own_server};
 use crate::support::items::{LEASE, activity, fetch, fetch_work, start};
 
@@ -451,4 +452,28 @@ async fn waiting_passes_over_ghosts_once() {
     assert!(costs[0] > 200, "{costs:?}");
     assert_eq!(costs[0], costs[1]);
     assert_eq!(costs[2], 0);
+}
+
+/// A purge goes through what deletions have fenced, and does not come by the ghosts of those that it has finished each time.
+#[tokio::test]
+async fn purges_pass_over_the_ghosts_of_fenced_instances_once() {
+    let mut costs = Vec::new();
+    for children in [100, 400] {
+        let mut setup = setup().await;
+        let controls = setup.server.controls();
+        controls.set_ghost_cleanup(GhostCleanup::Never);
+        setup.write(&instances("root", 0, 1, "NULL, N'Completed'"));
+        setup.write(&instances("c", 0, children, "N'root0', N'Completed'"));
+        setup.write(
+            "UPDATE [$(schema)].history SET payload_bytes = 5000000 WHERE instance_id = N'root0';",
+        );
+        let fence = "EXEC [$(schema)].delete_instance @instance_id = N'root0', @budget_ms = 0;";
+        setup.session.run(fence).await.expect("all are fenced");
+        controls.reset_counters();
+        let (row, _) = setup.call("delete_instance_bulk", "@limit = 0").await;
+        let deleted: i64 = row.get("instances_deleted").expect("a count");
+        assert!(deleted >= i64::from(children), "{deleted} are deleted");
+        costs.push(visited(&controls, "delete_instance_bulk") / u64::from(children));
+    }
+    assert!(costs[1] <= costs[0] + 4, "entries per instance: {costs:?}");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use duroxide::providers::Provider;
 use duroxide_sql::MssqlProvider;
-use mssql_embedded::Server;
+use mssql_embedded::{Server, Trigger};
 
 use super::Session;
 use super::purging::NUMBERS;
@@ -211,4 +211,37 @@ async fn instances_that_are_being_listed_can_be_written() {
         }
     }
     assert!(locked.is_empty(), "under a lock: {locked:?}");
+}
+
+/// A prune has deleted the events of an execution and then deletes the execution itself, which somebody is looking at
+/// who counts the events.
+#[tokio::test]
+async fn readers_of_executions_do_not_deadlock_with_prunes() {
+    let mut setup = Setup::new().await;
+    // More than one transaction bears, in the first of two executions, so that the second one goes later, whole.
+    let fill = "INSERT INTO [$(schema)].executions (instance_id, execution_id, status, output, event_count, started_at_ms, completed_at_ms)
+         VALUES (N'order', 2, N'ContinuedAsNew', N'x', 1, 0, 1), (N'order', 3, N'Running', NULL, 0, 0, NULL);
+         INSERT INTO [$(schema)].history (instance_id, execution_id, event_id, appended_by, payload_bytes, payload)
+         VALUES (N'order', 1, 100, NEWID(), 5000000, N'x'), (N'order', 2, 1, NEWID(), 1, N'x');
+         UPDATE [$(schema)].executions SET status = N'ContinuedAsNew', completed_at_ms = 1 WHERE execution_id = 1;
+         UPDATE [$(schema)].instances SET current_execution_id = 3;";
+    setup.writer.run(fill).await.unwrap();
+    let controls = setup.server.controls();
+    let second = Trigger::statement().containing("DELETE e").after(1);
+    let emptied = controls.pause(second);
+    let mut session = Session::open(&setup.schema).await;
+    let prune = tokio::spawn(async move {
+        let call = "EXEC [$(schema)].prune_executions @instance_id = N'order';";
+        session.run(call).await.map(drop)
+    });
+    emptied.paused().await;
+    let read = "EXEC [$(schema)].get_execution_info @instance_id = N'order', @execution_id = 2;";
+    let mut reader = setup.turn;
+    let reading = tokio::spawn(async move { reader.run(read).await.map(drop) });
+    until("the reader to wait", || async { controls.blocked() == 1 }).await;
+    emptied.release();
+    assert_eq!(prune.await.unwrap(), Ok(()));
+    assert_eq!(reading.await.unwrap(), Err(51008), "it is gone");
+    let report = controls.deadlocks();
+    assert!(report.is_empty(), "{report:?}");
 }

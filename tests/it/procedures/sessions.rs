@@ -259,6 +259,25 @@ async fn owner_that_ends_in_a_space_is_refused() {
     assert!(error.message.contains("ends in a space"), "{error}");
 }
 
+/// Any tag and one by its name are any tag, for items of sessions as for others.
+#[tokio::test]
+async fn tag_may_be_named_beside_any() {
+    let schema = TestSchema::new();
+    let provider = schema.provider().await;
+    provider
+        .enqueue_for_worker(item(1, Some("s"), Some("gpu")))
+        .await
+        .unwrap();
+    let mut session = Session::open(&schema).await;
+    let token = uuid::Uuid::new_v4();
+    let fetch = format!(
+        "EXEC [$(schema)].fetch_work_item @lock_token = N'{token}', @lock_timeout_ms = 60000, @any_tag = 1,
+             @tags = N'[\"gpu\"]', @session_owner = N'w', @session_timeout_ms = 60000;"
+    );
+    let sets = session.run(&fetch).await.expect("the fetch runs");
+    assert_eq!(sets[0][0].get("found"), Some(true));
+}
+
 /// A renewal moves the lanes of its sessions one by one: who kept one session while it waits for another could wait for a call
 /// that does the same. So a session that somebody keeps locked holds up its own lane only.
 #[tokio::test]

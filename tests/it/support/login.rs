@@ -51,6 +51,11 @@ impl Login {
         &self.url
     }
 
+    /// The name of its user.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Makes it a member of a role of the schema: runtime, observer or inspector.
     pub async fn join(&self, schema: &TestSchema, role: &str) {
         let (schema_name, name) = (schema.name().as_str(), &self.name);

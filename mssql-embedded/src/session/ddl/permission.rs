@@ -127,21 +127,23 @@ fn principal(kind: &str, name: &Ident, env: &Env<'_, '_>) -> SqlResult<Securable
     }
 }
 
-/// Only who may administer, or owns what it is about, may grant; to others it does not exist.
+/// Only who may administer, or owns or controls what it is about, may grant; to others it does not exist.
 fn require_owner(on: SecurableId, written: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<()> {
     let database = env.database()?;
     if permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
-    let owner = match on {
+    let (user, control) = (env.frame.user, Permission::Control);
+    let controls = match on {
         SecurableId::Object(id) => database
             .objects
             .get(&id)
-            .map(|o| database.schema_owner(o.schema_id())),
-        SecurableId::Schema(id) => Some(database.schema_owner(id)),
-        SecurableId::Database | SecurableId::Principal(_) => None,
+            .is_some_and(|object| permission::has(database, user, object, control)),
+        SecurableId::Schema(id) => permission::has_on_schema(database, user, id, control),
+        SecurableId::Database => permission::has_on_database(database, user, control),
+        SecurableId::Principal(_) => false,
     };
-    if owner.is_some_and(|o| database.memberships(env.frame.user).contains(&o)) {
+    if controls {
         return Ok(());
     }
     Err(match written {

@@ -1,7 +1,7 @@
 //! Logins, users and roles.
 
 use crate::ast::{Ident, LoginChange, ObjectName};
-use crate::catalog::{Database, Login, Principal};
+use crate::catalog::{Database, Login, Principal, permission};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::session::login::fold;
@@ -19,7 +19,7 @@ fn require_server(env: &Env<'_, '_>, refused: impl FnOnce() -> SqlError) -> SqlR
 /// Users and roles are the business of the database's owner, likewise.
 fn require_security(env: &Env<'_, '_>, refused: impl FnOnce() -> SqlError) -> SqlResult<()> {
     let database = env.database()?;
-    if crate::catalog::permission::may_administer(database, env.frame.user, env.core.sysadmin) {
+    if permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
     Err(refused())
@@ -215,7 +215,9 @@ pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlRes
 }
 
 pub fn create_role(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_security(env, not_permitted)?;
+    if !permission::may_create_roles(env.database()?, env.frame.user) {
+        require_security(env, not_permitted)?;
+    }
     let owner = match owner {
         None => env.frame.user,
         Some(o) => find_principal(env.database()?, &o.name)?,
@@ -241,11 +243,13 @@ pub fn alter_role(
     member: &Ident,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    let no_role = || missing("alter", "role", &role.name);
-    require_security(env, no_role)?;
+    let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
     let database = env.database_mut()?;
-    let role = database.find_principal(&role.name).filter(|p| p.role);
-    let role = role.map(|p| p.id).ok_or_else(no_role)?;
+    let found = database.find_principal(&role.name).filter(|p| p.role);
+    let found = found.filter(|p| permission::may_change_role(database, user, sysadmin, p));
+    let Some(role) = found.map(|p| p.id) else {
+        return Err(missing("alter", "role", &role.name));
+    };
     let Some(member) = database.find_principal(&member.name).map(|p| p.id) else {
         return Err(missing("add", "principal", &member.name));
     };
@@ -305,7 +309,8 @@ fn drop(role: bool, name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -
     let text = last(name);
     let word = if role { "role" } else { "user" };
     let missing = || missing("drop", word, &text);
-    let database = env.database()?;
+    let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
+    let database = env.database_mut()?;
     let found = database
         .find_principal(&text)
         .filter(|p| p.role == role)
@@ -313,8 +318,13 @@ fn drop(role: bool, name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -
     let Some(principal) = found else {
         return if if_exists { Ok(()) } else { Err(missing()) };
     };
-    require_security(env, missing)?;
-    let database = env.database_mut()?;
+    let may = match role {
+        true => permission::may_change_role(database, user, sysadmin, &principal),
+        false => permission::may_administer(database, user, sysadmin),
+    };
+    if !may {
+        return Err(missing());
+    }
     check_droppable(database, &principal)?;
     let id = principal.id;
     let members = database.members.clone();
