@@ -20,7 +20,7 @@ pub struct SessionActivity {
     /// APP_NAME().
     pub program_name: String,
     pub login_ms: i64,
-    /// The folded name of its database when its last request began or ended.
+    /// The folded name of its database.
     pub database: String,
     /// When its last request began; the login counts as one.
     pub last_start_ms: i64,
@@ -56,6 +56,17 @@ impl Activity {
 
     pub fn ended(&self, spid: u16, database: &str, now_ms: i64) {
         self.note(spid, database, |session| session.last_end_ms = Some(now_ms));
+    }
+
+    /// Notes that a session is in another database than before.
+    pub fn entered(&self, spid: u16, database: &str) {
+        self.note(spid, database, |_| {});
+    }
+
+    /// Whether a session is in a database, by its folded name.
+    pub fn is_used(&self, database: &str) -> bool {
+        let sessions = self.sessions.lock();
+        sessions.values().any(|s| s.database == database)
     }
 
     pub fn set(&self, spid: u16, settings: SessionSettings) {

@@ -91,6 +91,11 @@ impl SqlError {
         self
     }
 
+    /// 102: a text that breaks off at something which cannot stand there.
+    pub fn near(what: &str) -> Self {
+        Self::with(102, 15, 1, format!("Incorrect syntax near '{what}'."))
+    }
+
     /// 217: procedures, or views, that call each other too deep.
     pub fn nested_too_deep() -> Self {
         Self::new(

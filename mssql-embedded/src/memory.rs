@@ -8,8 +8,11 @@ use std::sync::{Arc, Weak};
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
 
-/// Smaller values come and go without being counted, and without a question whether to go on.
+/// Smaller values are made without a question whether to go on.
 pub const LARGE_BYTES: usize = 64 << 10;
+
+/// Smaller values come and go without being counted: a row of as many as it can have takes 32 MB.
+pub const COUNTED_BYTES: usize = 8 << 10;
 
 /// What one session may hold, and what it holds.
 #[derive(Debug)]

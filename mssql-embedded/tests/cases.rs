@@ -75,6 +75,10 @@ const NOT_PROMISED: &[(&str, &str)] = &[
     ("isolation/updlock_excludes_updlock", ROW_LOCKS),
     ("isolation/holdlock_keeps_a_phantom_out", ROW_LOCKS),
     (
+        "isolation/readpast_at_repeatable_read_keeps_the_rows_it_read",
+        ROW_LOCKS,
+    ),
+    (
         "isolation/rows_with_large_values_stay_locked_until_the_statement_ends",
         ROW_LOCKS,
     ),

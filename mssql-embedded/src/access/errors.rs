@@ -4,7 +4,7 @@ use crate::catalog::TableDef;
 use crate::error::SqlError;
 use crate::lock::LockOwner;
 
-/// 1205.
+/// 1205: the victim of a deadlock.
 pub(super) fn deadlock(owner: LockOwner) -> SqlError {
     SqlError::with(
         1205,
@@ -17,12 +17,12 @@ pub(super) fn deadlock(owner: LockOwner) -> SqlError {
     )
 }
 
-/// 1222.
+/// 1222: a lock that was not granted in time.
 pub(super) fn lock_timeout() -> SqlError {
     SqlError::with(1222, 16, 51, "Lock request time out period exceeded.")
 }
 
-/// 3960.
+/// 3960: a SNAPSHOT transaction writes a row that has been changed since it began.
 pub(super) fn update_conflict(table: &TableDef) -> SqlError {
     SqlError::with(
         3960,
@@ -38,7 +38,7 @@ pub(super) fn update_conflict(table: &TableDef) -> SqlError {
     )
 }
 
-/// 3961.
+/// 3961: a SNAPSHOT transaction reads a table that has been altered since it began.
 pub(super) fn definition_changed(table: &TableDef) -> SqlError {
     SqlError::with(
         3961,
@@ -65,7 +65,7 @@ pub(super) fn row_moved() -> SqlError {
     )
 }
 
-/// 1223.
+/// 1223: a release of what the session does not hold.
 pub(super) fn application_lock_not_held(name: &[u16]) -> SqlError {
     SqlError::new(
         1223,

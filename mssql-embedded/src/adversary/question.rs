@@ -9,7 +9,7 @@ pub enum Question {
     AccessPath,
     /// Which member of a join comes next.
     JoinOrder,
-    /// Loop or hash.
+    /// Whether a join reads the other side anew for each row, or once.
     JoinStrategy,
     /// In which order rows come that nobody ordered.
     RowOrder,

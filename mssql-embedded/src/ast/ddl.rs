@@ -252,19 +252,32 @@ pub struct CreateView {
     pub columns: Vec<Ident>,
     pub query: super::SelectStmt,
     pub text: String,
-    pub or_alter: bool,
-    pub alter: bool,
+    pub making: Making,
+}
+
+/// Whether a procedure or view is to be there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    Create,
+    CreateOrAlter,
+    Alter,
+}
+
+impl Making {
+    /// What messages call it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Create | Self::CreateOrAlter => "CREATE",
+            Self::Alter => "ALTER",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateProcedure {
     pub name: ObjectName,
-    pub or_alter: bool,
-    pub alter: bool,
+    pub making: Making,
     pub params: Vec<ProcParam>,
-    /// `WITH EXECUTE AS OWNER|SELF|CALLER|'user'`, upper case or the name.
-    pub execute_as: Option<String>,
-    pub recompile: bool,
     pub body: std::sync::Arc<Vec<Stmt>>,
     /// The whole text of the batch, for sys.sql_modules.
     pub text: String,

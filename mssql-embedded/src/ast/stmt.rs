@@ -224,7 +224,7 @@ pub enum Declaration {
 /// `SET` statements that change the session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetOption {
-    /// `SET a, b ON|OFF`: those that the session remembers, see [`Switch`] for the others.
+    /// `SET a, b ON|OFF`: those that the session remembers, see [`super::Switch`] for the others.
     Switch(Vec<Toggle>, bool),
     /// `SET IDENTITY_INSERT t ON|OFF`.
     IdentityInsert(ObjectName, bool),

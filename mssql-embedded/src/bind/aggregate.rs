@@ -2,7 +2,7 @@
 
 use crate::ast::{Call, OrderItem};
 use crate::error::{SqlError, SqlResult};
-use crate::func::Aggregate;
+use crate::func::{Aggregate, argument_count};
 use crate::plan::{AggregateCall, Scalar, SortKey};
 use crate::value::DataType;
 
@@ -70,7 +70,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<(Vec<Scalar>, DataType, super::typing::Coercibility)> {
         if call.star {
             if !matches!(function, Aggregate::Count | Aggregate::CountBig) {
-                return Err(SqlError::with(102, 15, 1, "Incorrect syntax near '*'."));
+                return Err(SqlError::near("*"));
             }
             return Ok((
                 Vec::new(),
@@ -79,7 +79,7 @@ impl<'a> Binder<'a> {
             ));
         }
         if call.args.len() != function.arity() {
-            return Err(errors::argument_count(function.name(), function.arity()));
+            return Err(argument_count(function.name(), function.arity()));
         }
         let mut args = Vec::with_capacity(call.args.len());
         let first = self.bind_expr(&call.args[0])?;
@@ -153,13 +153,7 @@ impl<'a> Binder<'a> {
                 "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a \
                  HAVING clause or select list, and the column being aggregated is an outer reference.",
             )),
-            Clause::GroupBy => Err(SqlError::with(
-                144,
-                15,
-                1,
-                "Cannot use an aggregate or a subquery in an expression used for the group by list \
-                 of a GROUP BY clause.",
-            )),
+            Clause::GroupBy => Err(errors::not_in_group_by()),
             Clause::AggregateArg => Err(nested_aggregate()),
             Clause::Set => Err(SqlError::with(
                 157,

@@ -1,15 +1,15 @@
 //! Function calls, and the forms that look like functions but evaluate their arguments lazily.
 
 use crate::ast::{Call, CompareOp, Expr, ExprKind, Pos};
+use crate::catalog::dotted;
 use crate::error::{SqlError, SqlResult};
-use crate::func::{Aggregate, Arg, Callable, OF_NEWID, lookup};
+use crate::func::{Aggregate, Arg, Callable, OF_NEWID, argument_count, lookup};
 use crate::plan::Scalar;
 use crate::value::{DataType, Value};
 
 use super::collate::{Meeting, arguments};
 use super::compare::compare;
 use super::context::Binder;
-use super::errors;
 use super::expr::common;
 use super::query::is_json;
 use super::typing::{Ex, coerce};
@@ -53,12 +53,7 @@ impl<'a> Binder<'a> {
             ));
         }
         if call.star || call.distinct || !call.within_group.is_empty() {
-            return Err(SqlError::with(
-                102,
-                15,
-                1,
-                format!("Incorrect syntax near '{}'.", name.name),
-            ));
+            return Err(SqlError::near(&name.name));
         }
         if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == upper) {
             return match form {
@@ -157,7 +152,7 @@ impl<'a> Binder<'a> {
     fn bind_coalesce(&mut self, call: &'a Call) -> SqlResult<Ex> {
         let args = self.bind_list(&call.args)?;
         if args.len() < 2 {
-            return Err(SqlError::with(102, 15, 1, "Incorrect syntax near ')'."));
+            return Err(SqlError::near(")"));
         }
         if args.iter().all(|a| matches!(a.ty, DataType::Null)) {
             return Err(SqlError::new(
@@ -180,7 +175,7 @@ impl<'a> Binder<'a> {
     fn bind_isnull(&mut self, call: &'a Call) -> SqlResult<Ex> {
         let args = self.bind_list(&call.args)?;
         let Ok([first, second]) = <[Ex; 2]>::try_from(args) else {
-            return Err(errors::argument_count("isnull", 2));
+            return Err(argument_count("isnull", 2));
         };
         // The second argument is converted to the first one's type, collation included.
         let (ty, coll) = if matches!(first.ty, DataType::Null) {
@@ -201,7 +196,7 @@ impl<'a> Binder<'a> {
     fn bind_nullif(&mut self, call: &'a Call) -> SqlResult<Ex> {
         let args = self.bind_list(&call.args)?;
         let Ok([first, second]) = <[Ex; 2]>::try_from(args) else {
-            return Err(errors::argument_count("nullif", 2));
+            return Err(argument_count("nullif", 2));
         };
         if matches!(first.ty, DataType::Null) {
             return Err(SqlError::new(
@@ -250,7 +245,7 @@ fn embedding(function: Callable, args: &[Ex]) -> Callable {
 
 fn unknown_dotted(call: &Call) -> SqlError {
     let (full, first) = (
-        errors::dotted(&call.name),
+        dotted(&call.name),
         call.name.parts.first().map_or("", |p| p.name.as_str()),
     );
     SqlError::new(

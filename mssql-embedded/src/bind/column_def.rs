@@ -1,7 +1,7 @@
 //! What a column of a table definition may not be.
 
 use crate::ast::{ColumnDef, ConstraintKind, Repeated};
-use crate::catalog::{Catalog, Column, Database, TableDef};
+use crate::catalog::{Catalog, Column, Database, TableDef, name_taken};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Part, VariableMap};
 use crate::value::DataType;
@@ -14,22 +14,16 @@ use super::rules::{computed_parts, context};
 pub(super) fn check_written(table: &TableDef, def: &ColumnDef) -> SqlResult<()> {
     let (column, table) = (&def.name.name, &table.name);
     let refuse = |number, message: String| Err(SqlError::with(number, 16, 0, message));
-    match def.repeated {
+    let repeated = match def.repeated {
         Some(Repeated::Default) => {
-            let what = "More than one column DEFAULT constraint specified";
-            return refuse(
-                8148,
-                format!("{what} for column '{column}', table '{table}'."),
-            );
+            Some((8148, "More than one column DEFAULT constraint specified"))
         }
-        Some(Repeated::Nullability) => {
-            let what = "Multiple NULL constraints were specified";
-            return refuse(
-                8150,
-                format!("{what} for column '{column}', table '{table}'."),
-            );
-        }
-        None => {}
+        Some(Repeated::Nullability) => Some((8150, "Multiple NULL constraints were specified")),
+        None => None,
+    };
+    if let Some((number, what)) = repeated {
+        let message = format!("{what} for column '{column}', table '{table}'.");
+        return refuse(number, message);
     }
     let primary = |k: &ConstraintKind| matches!(k, ConstraintKind::PrimaryKey { .. });
     let unique = |k: &ConstraintKind| matches!(k, ConstraintKind::Unique { .. });
@@ -125,8 +119,7 @@ pub(super) fn check_names(table: &TableDef, database: &Database) -> SqlResult<()
     let mut seen = std::collections::HashSet::new();
     for name in constraint_names(table) {
         if !seen.insert(database.fold(name)) {
-            let message = format!("There is already an object named '{name}' in the database.");
-            return Err(not_created(SqlError::with(2714, 16, 5, message)));
+            return Err(not_created(name_taken(name, 5)));
         }
     }
     Ok(())

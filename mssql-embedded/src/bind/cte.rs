@@ -8,6 +8,7 @@ use crate::plan::{Node, Query};
 use crate::value::ColumnMeta;
 
 use super::context::Binder;
+use super::errors;
 use super::inline::Part;
 use super::planner::Rel;
 use super::recursion::{in_subquery, several_references};
@@ -107,7 +108,7 @@ impl<'a> Binder<'a> {
         let index = visible
             .iter()
             .rposition(|d| self.ctx.database.fold(&d.cte.name.name) == folded)
-            .ok_or_else(|| SqlError::new(208, format!("Invalid object name '{name}'.")))?;
+            .ok_or_else(|| SqlError::internal("a common table expression that is none"))?;
         let cte = self.ctes.defs[index].cte;
         let before = std::mem::replace(&mut self.ctes.visible, index);
         let current = self.ctes.current.replace(index);
@@ -248,11 +249,7 @@ impl<'a> Binder<'a> {
 /// 240: each recursive member has exactly the anchor's types.
 fn check_types(name: &str, anchor: &Query, member: &Query) -> SqlResult<()> {
     if anchor.columns.len() != member.columns.len() {
-        return Err(SqlError::new(
-            205,
-            "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal \
-             number of expressions in their target lists.",
-        ));
+        return Err(errors::unequal_columns());
     }
     for (a, b) in anchor.columns.iter().zip(&member.columns) {
         if a.ty != b.ty {

@@ -1,29 +1,11 @@
 //! SQL Server's messages about names and clauses, each worded in one place.
 
 use crate::ast::{ObjectName, Pos};
+use crate::catalog::{dotted, line_of};
 use crate::error::SqlError;
-
-/// The name as it was written, without delimiters.
-pub(super) fn dotted(name: &ObjectName) -> String {
-    let parts: Vec<&str> = name.parts.iter().map(|p| p.name.as_str()).collect();
-    parts.join(".")
-}
-
-/// The line that an error about the name is reported for.
-pub(super) fn line(name: &ObjectName) -> u32 {
-    name.parts.first().map_or(0, |p| p.pos.line)
-}
 
 pub(super) fn invalid_column(name: &str, pos: Pos) -> SqlError {
     SqlError::new(207, format!("Invalid column name '{name}'.")).at(pos.line)
-}
-
-/// 208; its state tells temporary tables from others.
-pub(super) fn invalid_object(name: &ObjectName) -> SqlError {
-    let last = name.parts.last().map_or("", |p| p.name.as_str());
-    let state = u8::from(!crate::catalog::is_temporary(last));
-    let message = format!("Invalid object name '{}'.", dotted(name));
-    SqlError::with(208, 16, state, message).at(line(name))
 }
 
 pub(super) fn ambiguous(name: &str, pos: Pos) -> SqlError {
@@ -36,7 +18,7 @@ pub(super) fn unbound(name: &ObjectName) -> SqlError {
         4104,
         format!("The multi-part identifier \"{text}\" could not be bound."),
     )
-    .at(line(name))
+    .at(line_of(name))
 }
 
 /// 243 in the place of 2715: CAST and CONVERT know system types only.
@@ -48,13 +30,36 @@ pub(super) fn undefined_in_cast(error: SqlError, name: &ObjectName) -> SqlError 
     SqlError::new(243, message).at(error.line)
 }
 
-pub(super) fn argument_count(name: &str, count: usize) -> SqlError {
-    let name = name.to_ascii_lowercase();
+/// 144: what GROUP BY does not take.
+pub(super) fn not_in_group_by() -> SqlError {
     SqlError::with(
-        174,
+        144,
         15,
         1,
-        format!("The {name} function requires {count} argument(s)."),
+        "Cannot use an aggregate or a subquery in an expression used for the group by list of a \
+         GROUP BY clause.",
+    )
+}
+
+/// 205: queries that are combined have as many columns each.
+pub(super) fn unequal_columns() -> SqlError {
+    SqlError::new(
+        205,
+        "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of \
+         expressions in their target lists.",
+    )
+}
+
+/// 1934: what a filtered index does not bear with QUOTED_IDENTIFIER OFF.
+pub fn wrong_settings(verb: &str) -> SqlError {
+    SqlError::new(
+        1934,
+        format!(
+            "{verb} failed because the following SET options have incorrect settings: \
+             'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views \
+             and/or indexes on computed columns and/or filtered indexes and/or query notifications \
+             and/or XML data type methods and/or spatial index operations."
+        ),
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::ast::{BinaryOp, Condition, Expr, ExprKind, Ident, QueryExpr, TypeName, UnaryOp};
 use crate::error::{SqlError, SqlResult};
 use crate::func::{AT_TIME_ZONE, lookup};
+use crate::parse::errors::subquery_not_allowed;
 use crate::plan::{Cond, Scalar, undeclared};
 use crate::refused::{Kind, refusal};
 use crate::value::arith::{bit_not, negate};
@@ -192,20 +193,9 @@ impl<'a> Binder<'a> {
     /// Refuses subqueries where the language has none.
     pub(super) fn allow_subquery(&self) -> SqlResult<()> {
         match self.clause() {
-            Clause::GroupBy => Err(SqlError::with(
-                144,
-                15,
-                1,
-                "Cannot use an aggregate or a subquery in an expression used for the group by list \
-                 of a GROUP BY clause.",
-            )),
+            Clause::GroupBy => Err(errors::not_in_group_by()),
             Clause::AggregateArg => Err(nested_aggregate()),
-            Clause::Rule => Err(SqlError::with(
-                1046,
-                15,
-                1,
-                "Subqueries are not allowed in this context. Only scalar expressions are allowed.",
-            )),
+            Clause::Rule => Err(subquery_not_allowed(0)),
             Clause::Other
             | Clause::Select
             | Clause::Where
@@ -259,7 +249,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// 116.
+/// 116: a subquery of several columns where a value is wanted.
 pub(super) fn one_column() -> SqlError {
     SqlError::new(
         116,
@@ -268,7 +258,7 @@ pub(super) fn one_column() -> SqlError {
     )
 }
 
-/// 130.
+/// 130: an aggregate over an aggregate or a subquery.
 pub(super) fn nested_aggregate() -> SqlError {
     SqlError::new(
         130,
@@ -334,15 +324,7 @@ fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {
     } else {
         ty
     };
-    let refused = |what: &str| {
-        Err(SqlError::new(
-            8117,
-            format!(
-                "Operand data type {} is invalid for {what} operator.",
-                ty.name()
-            ),
-        ))
-    };
+    let refused = |what: &str| Err(crate::value::errors::invalid_operand(&ty, what));
     let expr = match op {
         UnaryOp::Plus => expr,
         UnaryOp::Minus if !ty.is_numeric() => return refused("minus"),

@@ -58,7 +58,7 @@ pub fn bind_foreign(
         for key in &table.foreign_keys {
             let columns = positions(table, &key.columns);
             if sets(&columns) {
-                let parent = table_by_id(ctx, table, key.table)?;
+                let parent = table_by_id(ctx, key.table)?;
                 let referenced = positions(parent, &key.referenced);
                 let pairs = pairs(parent, &referenced, table, &columns);
                 rules.parents.push(ParentRule {
@@ -71,7 +71,7 @@ pub fn bind_foreign(
     }
     if !matches!(touched, Touched::Inserted) {
         for id in &table.referenced_by {
-            let child = table_by_id(ctx, table, *id)?;
+            let child = table_by_id(ctx, *id)?;
             for key in child.foreign_keys.iter().filter(|k| k.table == table.id) {
                 if sets(&positions(table, &key.referenced)) {
                     let rule = child_rule(ctx, table, child, key, touched, &mut depends)?;
@@ -140,18 +140,9 @@ fn positions(table: &TableDef, ids: &[i32]) -> Vec<usize> {
 }
 
 /// A table by its id; the table itself need not be in the catalogue yet.
-fn table_by_id<'c>(
-    ctx: &BindContext<'c>,
-    table: &TableDef,
-    id: ObjectId,
-) -> SqlResult<&'c Arc<TableDef>> {
+fn table_by_id<'c>(ctx: &BindContext<'c>, id: ObjectId) -> SqlResult<&'c Arc<TableDef>> {
     let found = ctx.database.objects.get(&id).and_then(Object::as_table);
-    found.ok_or_else(|| {
-        SqlError::new(
-            208,
-            format!("Invalid object name of a foreign key of '{}'.", table.name),
-        )
-    })
+    found.ok_or_else(|| SqlError::internal("a foreign key to no table"))
 }
 
 /// Pairs of names: a column of the other table and the column of the row that it equals.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::ast::{ColumnDef, ConstraintKind, Ident, ObjectName, TableConstraint};
 use crate::catalog::{
-    Database, ForeignKeyDef, Home, LookUp, Object, ObjectId, TableDef, is_temporary,
+    Database, ForeignKeyDef, Home, LookUp, Object, ObjectId, TableDef, dotted, is_temporary,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
 
-use super::errors::{self, not_created};
+use super::errors::not_created;
 
 /// A FOREIGN KEY constraint as written.
 pub(super) struct ForeignKey<'a> {
@@ -59,7 +59,7 @@ fn resolve(table: &TableDef, key: &ForeignKey<'_>, home: Home<'_>) -> SqlResult<
     let own = (table.schema.as_str(), table.name.as_str());
     let found = find_parent(own, &key.name, key.parent, home)?;
     let parent = found.as_deref().unwrap_or(table);
-    let shown = errors::dotted(key.parent);
+    let shown = dotted(key.parent);
     let columns = columns(table, key.columns, database).map_err(|column| {
         SqlError::new(
             1769,
@@ -209,7 +209,7 @@ fn find_parent(
     let Some(places) = home.places(parent)? else {
         let message = format!(
             "Cross-database foreign key references are not supported. Foreign key '{}'.",
-            errors::dotted(parent)
+            dotted(parent)
         );
         return Err(SqlError::with(1763, 16, 0, message));
     };
@@ -229,7 +229,7 @@ fn find_parent(
         0,
         format!(
             "Foreign key '{key}' references invalid table '{}'.",
-            errors::dotted(parent)
+            dotted(parent)
         ),
     ))
 }

@@ -2,6 +2,7 @@
 
 use crate::ast::Call;
 use crate::error::{SqlError, SqlResult};
+use crate::func::argument_count;
 use crate::plan::{Assign, Cond, Group, Node, Scalar, SortKey};
 use crate::value::DataType;
 
@@ -140,7 +141,7 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_grouping_function(&mut self, name: &str, call: &'a Call) -> SqlResult<Ex> {
         let single = name == "GROUPING";
         if call.args.is_empty() || single && call.args.len() != 1 {
-            return Err(super::errors::argument_count(name, 1));
+            return Err(argument_count(name, 1));
         }
         if call.args.len() > SqlError::GROUPING_KEYS_MAX {
             return Err(SqlError::unsupported(format!(

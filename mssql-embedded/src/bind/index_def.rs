@@ -303,7 +303,7 @@ fn make_not_null(
     Ok(())
 }
 
-/// 8111.
+/// 8111: a primary key over a column that may be NULL.
 pub(super) fn nullable_key(table: &TableDef) -> SqlError {
     SqlError::new(
         8111,

@@ -3,6 +3,7 @@
 use crate::ast::{Ident, InsertSource, InsertStmt, InsertValue, Permission, Top};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
+use crate::parse::errors::assignment_with_data;
 use crate::plan::{ColumnSource, Insert, Node, Query, Scalar, Source, Target};
 use crate::value::precedence::check_implicit;
 use crate::value::{ColumnMeta, DataType, Value};
@@ -158,12 +159,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Query> {
         let width = rows.first().map_or(0, Vec::len);
         if rows.iter().any(|r| r.len() != width) {
-            return Err(SqlError::with(
-                10709,
-                16,
-                1,
-                "The number of columns for each row in a table value constructor must be the same.",
-            ));
+            return Err(SqlError::internal("rows of different length"));
         }
         if width != positions.len() {
             return Err(self.values_count(table, insert, positions.len(), width));
@@ -223,7 +219,7 @@ impl<'a> Binder<'a> {
         if top.is_none() {
             let built = self.bind_built(query, QueryUse::Statement)?;
             if !built.assign.is_empty() {
-                return Err(super::items::mixed_assignment());
+                return Err(assignment_with_data(0));
             }
             return Ok(built.query);
         }

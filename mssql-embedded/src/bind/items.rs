@@ -1,13 +1,14 @@
 //! The select list: items, stars, assignments.
 
 use crate::ast::{BinaryOp, ObjectName, SelectItem};
+use crate::catalog::dotted;
 use crate::error::{SqlError, SqlResult};
+use crate::parse::errors::assignment_with_data;
 use crate::plan::{Assign, Scalar};
 use crate::value::precedence::check_implicit;
 use crate::value::{ColumnMeta, DataType};
 
 use super::context::Binder;
-use super::errors;
 use super::expr::arithmetic;
 use super::scope::column_ex;
 use super::state::QueryUse;
@@ -42,17 +43,6 @@ pub(super) fn check_elements(count: usize) -> SqlResult<()> {
              {ELEMENTS_MAX} elements."
         ),
     ))
-}
-
-/// 141.
-pub(super) fn mixed_assignment() -> SqlError {
-    SqlError::with(
-        141,
-        15,
-        1,
-        "A SELECT statement that assigns a value to a variable must not be combined with \
-         data-retrieval operations.",
-    )
 }
 
 impl<'a> Binder<'a> {
@@ -97,7 +87,7 @@ impl<'a> Binder<'a> {
                 }
                 SelectItem::Assign { variable, op, expr } => {
                     if !matches!(use_, QueryUse::Statement) {
-                        return Err(mixed_assignment());
+                        return Err(assignment_with_data(0));
                     }
                     let value = self.bind_expr(expr)?;
                     assign.push(self.assignment(variable, *op, value)?);
@@ -109,7 +99,7 @@ impl<'a> Binder<'a> {
             return Err(error);
         }
         if !assign.is_empty() && !list.is_empty() {
-            return Err(mixed_assignment());
+            return Err(assignment_with_data(0));
         }
         Ok((list, assign))
     }
@@ -162,7 +152,7 @@ impl<'a> Binder<'a> {
                 format!(
                     "The column prefix '{}' does not match with a table name or alias name used in \
                      the query.",
-                    errors::dotted(name)
+                    dotted(name)
                 ),
             )),
             None if !found => Err(SqlError::new(263, "Must specify table to select from.")),

@@ -1,7 +1,8 @@
 //! TOP, OFFSET and FETCH.
 
 use crate::ast::{QueryExpr, Top};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
+use crate::parse::errors::ties_without_order;
 use crate::plan::{Node, Scalar, SortKey};
 use crate::value::DataType;
 
@@ -48,22 +49,10 @@ impl<'a> Binder<'a> {
         })
     }
 
-    pub(super) fn bind_limits(
-        &mut self,
-        query: &'a QueryExpr,
-        top: bool,
-    ) -> SqlResult<Option<Limits>> {
+    pub(super) fn bind_limits(&mut self, query: &'a QueryExpr) -> SqlResult<Option<Limits>> {
         let Some(offset) = &query.offset else {
             return Ok(None);
         };
-        if top {
-            return Err(SqlError::with(
-                10741,
-                15,
-                2,
-                "A TOP can not be used in the same query or sub-query as a OFFSET.",
-            ));
-        }
         let offset = self.bind_expr(offset)?;
         let offset = coerce(offset, &DataType::BigInt)?;
         let fetch = match &query.fetch {
@@ -91,13 +80,7 @@ impl<'a> Binder<'a> {
         }) = top
         {
             if with_ties && order.is_empty() {
-                return Err(SqlError::with(
-                    1062,
-                    15,
-                    1,
-                    "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
-                     clause.",
-                ));
+                return Err(ties_without_order(0));
             }
             let ties = match with_ties {
                 true => Some(self.copy_keys(order)?),

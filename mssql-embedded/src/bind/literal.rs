@@ -15,7 +15,7 @@ pub(super) fn bind_literal(literal: &Literal, collation: Collation) -> SqlResult
         Literal::Integer(digits) => integer(digits)?,
         Literal::Decimal(digits) => exact(digits)?,
         Literal::Float(digits) => {
-            let number: f64 = digits.parse().map_err(|_| not_a_number(digits))?;
+            let number: f64 = digits.parse().map_err(|_| SqlError::near(digits))?;
             if !number.is_finite() {
                 return Err(SqlError::with(
                     168,
@@ -66,10 +66,6 @@ fn nvarchar(s: &str, collation: Collation) -> (Value, DataType) {
     (Value::Str(units), DataType::NVarChar(length, collation))
 }
 
-fn not_a_number(digits: &str) -> SqlError {
-    SqlError::with(102, 15, 1, format!("Incorrect syntax near '{digits}'."))
-}
-
 /// INT when it fits, otherwise NUMERIC with as many digits as are written.
 fn integer(digits: &str) -> SqlResult<(Value, DataType)> {
     match digits.parse::<i32>() {
@@ -98,7 +94,7 @@ fn exact(digits: &str) -> SqlResult<(Value, DataType)> {
     let units: i128 = if units.is_empty() {
         0
     } else {
-        units.parse().map_err(|_| not_a_number(digits))?
+        units.parse().map_err(|_| SqlError::near(digits))?
     };
     Ok((
         Value::Decimal { units, scale },

@@ -58,12 +58,12 @@ mod tests;
 
 pub use context::{BindContext, bind_condition, bind_scalars, bind_statement};
 pub use declare::collect_variables;
-pub use errors::not_created;
+pub use errors::{not_created, wrong_settings};
 pub use foreign::{Touched, bind_foreign};
 pub use foreign_def::{referenced_names, referenced_tables};
 pub use index_def::{index_from_ast, key_size_warning};
 pub use row_size::check_row_size;
 pub use rules::{bind_default, bind_row_rules};
-pub use table_def::{TableName, add_to_table, check_count, table_def_from_ast};
+pub use table_def::{TableName, add_to_table, check_count, column_twice, table_def_from_ast};
 pub use typing::{named_collation, resolve_collation, resolve_type};
 pub use view_def::check_view;

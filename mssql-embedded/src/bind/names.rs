@@ -1,12 +1,12 @@
 //! What a name in FROM means.
 
 use crate::ast::ObjectName;
-use crate::catalog::{Database, Found, invalid_object};
+use crate::catalog::{Database, Found, invalid_object, line_of};
 use crate::dictionary::{self, View};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::refused::{Kind, refusal};
 
-use super::{BindContext, errors};
+use super::BindContext;
 
 /// What a name in FROM can mean.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,19 @@ pub(super) enum Relation<'a> {
     Object(Found<'a>),
     /// A system view, and the database whose objects it shows.
     System(&'a Database, &'static View),
+}
+
+/// Why the rows of a relation that is no table are not changed.
+pub(super) fn not_changed(relation: &Relation<'_>) -> SqlError {
+    match relation {
+        Relation::Object(found) => SqlError::unsupported(format!(
+            "changing rows through the view {}",
+            found.object.name()
+        )),
+        Relation::System(..) => {
+            SqlError::new(259, "Ad hoc updates to system catalogs are not allowed.")
+        }
+    }
 }
 
 /// Finds what FROM may name; 208 when there is nothing of that name.
@@ -30,7 +43,7 @@ pub(super) fn relation<'a>(ctx: &BindContext<'a>, name: &ObjectName) -> SqlResul
         return match dictionary::view(&full) {
             Some(view) => Ok(Relation::System(database, view)),
             None => Err(match refusal(Kind::View, &full) {
-                Some(refused) => refused.at(errors::line(name)),
+                Some(refused) => refused.at(line_of(name)),
                 None => invalid_object(name),
             }),
         };

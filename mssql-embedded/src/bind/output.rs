@@ -3,6 +3,7 @@
 use crate::ast::{OutputClause, Permission, SelectItem};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
+use crate::exec::unequal_counts;
 use crate::plan::{ColumnSource, Output, OutputInto};
 use crate::value::ColumnMeta;
 use crate::value::precedence::check_implicit;
@@ -128,7 +129,7 @@ impl<'a> Binder<'a> {
                     list.push((ex.expr, meta(name, &ex.ty, ex.nullable)));
                 }
                 SelectItem::Assign { .. } => {
-                    return Err(SqlError::with(102, 15, 1, "Incorrect syntax near '='."));
+                    return Err(SqlError::near("="));
                 }
             }
         }
@@ -176,10 +177,7 @@ impl<'a> Binder<'a> {
 /// As many values as columns are needed: 213 without a column list, 120 and 121 with one.
 pub(super) fn count_mismatch(implicit: bool, columns: usize, values: usize) -> SqlError {
     if implicit {
-        return SqlError::new(
-            213,
-            "Column name or number of supplied values does not match table definition.",
-        );
+        return unequal_counts(1);
     }
     let (number, how) = if values < columns {
         (120, "fewer")

@@ -4,9 +4,10 @@ use crate::ast::{
     Expr, ForJson, JoinStrategy, ObjectName, QueryBody, QueryExpr, QueryHint, SelectStmt,
     TableSource,
 };
-use crate::catalog::{Found, Object};
 use crate::error::{SqlError, SqlResult};
+use crate::parse::errors::{assignment_with_data, order_by_in_subquery};
 use crate::plan::{AssignQuery, BoundKind, JsonFormat, Node, Query, Replan, Scalar, SelectInto};
+use crate::value::json::{root_without_wrapper, unnamed_column};
 use crate::value::{Collation, ColumnMeta, DataType};
 
 use super::collate::{Meeting, require_settled};
@@ -38,7 +39,7 @@ impl<'a> Binder<'a> {
         require_settled(&built.query.columns, "SELECT")?;
         if let Some(name) = self.into {
             if !built.assign.is_empty() {
-                return Err(super::items::mixed_assignment());
+                return Err(assignment_with_data(0));
             }
             return Ok(BoundKind::SelectInto(SelectInto {
                 name: name.clone(),
@@ -69,12 +70,12 @@ impl<'a> Binder<'a> {
         }
         let mut marked = bound.columns.iter().enumerate().filter(|(_, c)| c.identity);
         let (position, _) = marked.next()?;
-        let table = match relation(&self.ctx, name) {
-            Ok(Relation::Object(Found {
-                object: Object::Table(table),
-                ..
-            })) if marked.next().is_none() => table,
-            _ => return None,
+        if marked.next().is_some() {
+            return None;
+        }
+        let table = match relation(&self.ctx, name).ok()? {
+            Relation::Object(found) => found.object.as_table()?,
+            Relation::System(..) => return None,
         };
         let identity = table.columns.iter().find_map(|c| c.identity)?;
         Some((position, identity))
@@ -143,13 +144,7 @@ impl<'a> Binder<'a> {
         {
             return Ok(());
         }
-        Err(SqlError::with(
-            1033,
-            15,
-            1,
-            "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, \
-             and common table expressions, unless TOP, OFFSET or FOR XML is also specified.",
-        ))
+        Err(order_by_in_subquery(0))
     }
 
     /// Whether a use hides the names outside.
@@ -164,11 +159,7 @@ impl<'a> Binder<'a> {
         use_: QueryUse,
     ) -> SqlResult<Query> {
         if json.root.is_some() && json.without_array_wrapper {
-            return Err(SqlError::new(
-                13620,
-                "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. \
-                 Remove one of these options.",
-            ));
+            return Err(root_without_wrapper());
         }
         let level = self.push_scope(Self::is_closed(&use_));
         let depth = self.scopes.len();
@@ -180,19 +171,11 @@ impl<'a> Binder<'a> {
         };
         self.scopes.truncate(depth);
         if !built.assign.is_empty() {
-            return Err(super::items::mixed_assignment());
+            return Err(assignment_with_data(0));
         }
         let inner = built.query;
         if let Some(i) = inner.columns.iter().position(|c| c.name.is_empty()) {
-            return Err(SqlError::new(
-                13605,
-                format!(
-                    "Column expressions and data sources without names or aliases cannot be formatted \
-                     as JSON text using FOR JSON clause. Add alias to the unnamed column or table. \
-                     (column {})",
-                    i + 1
-                ),
-            ));
+            return Err(unnamed_column(i + 1));
         }
         let raw = inner.output.iter().map(is_json).collect();
         let format = JsonFormat {
@@ -243,12 +226,7 @@ impl<'a> Binder<'a> {
     pub(super) fn values_node(&mut self, rows: Vec<Vec<Ex>>) -> SqlResult<(Node, Vec<ColumnMeta>)> {
         let count = rows.first().map_or(0, Vec::len);
         if rows.iter().any(|r| r.len() != count) {
-            return Err(SqlError::with(
-                10709,
-                16,
-                1,
-                "The number of columns for each row in a table value constructor must be the same.",
-            ));
+            return Err(SqlError::internal("rows of different length"));
         }
         let mut by_column: Vec<Vec<Ex>> = (0..count).map(|_| Vec::new()).collect();
         let height = rows.len();

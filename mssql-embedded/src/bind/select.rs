@@ -1,13 +1,13 @@
 //! SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY.
 
 use crate::ast::{Condition, Expr, QueryExpr, QuerySpec};
+use crate::catalog::line_of;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Cond, Node, Query, Scalar, SortKey, WindowFunction};
 use crate::value::ColumnMeta;
 
 use super::collate::{require_column, require_for};
 use super::context::Binder;
-use super::errors;
 use super::expr::one_column;
 use super::group::{Grouping, Parts, unique_keys};
 use super::items::meta;
@@ -45,7 +45,7 @@ impl<'a> Binder<'a> {
         self.check_recursive(spec, query)?;
         let level = self.push_scope(Self::is_closed(&use_));
         let top = self.bind_top(spec.top.as_ref())?;
-        let limits = self.bind_limits(query, top.is_some())?;
+        let limits = self.bind_limits(query)?;
         let rel = self.bind_from(&spec.from)?;
         let mut filter = match &spec.filter {
             Some(cond) => self.in_clause(Clause::Where, |b| b.bind_conjuncts(cond))?,
@@ -132,7 +132,7 @@ impl<'a> Binder<'a> {
         match &spec.into {
             Some(into) if !self.into.is_some_and(|known| std::ptr::eq(known, into)) => Err(
                 SqlError::with(156, 15, 1, "Incorrect syntax near the keyword 'INTO'.")
-                    .at(errors::line(into)),
+                    .at(line_of(into)),
             ),
             Some(_) | None => Ok(()),
         }

@@ -2,12 +2,14 @@
 
 use crate::ast::{QueryBody, QueryExpr, SetOp};
 use crate::error::{SqlError, SqlResult};
+use crate::parse::errors::assignment_with_data;
 use crate::plan::{Node, Query, Scalar};
 use crate::value::precedence::common_type;
 use crate::value::{ColumnMeta, DataType};
 
 use super::collate::{Meeting, settle};
 use super::context::Binder;
+use super::errors;
 use super::items::Item;
 use super::items::meta;
 use super::state::QueryUse;
@@ -21,7 +23,7 @@ impl<'a> Binder<'a> {
         use_: QueryUse,
     ) -> SqlResult<Query> {
         let level = self.push_scope(Self::is_closed(&use_));
-        let limits = self.bind_limits(query, false)?;
+        let limits = self.bind_limits(query)?;
         let (mut node, columns, base) =
             self.in_recursive_part(None, |b| b.bind_set(&query.body))?;
         let item = |(i, c): (usize, &ColumnMeta)| Item {
@@ -72,7 +74,7 @@ impl<'a> Binder<'a> {
                         if built.assign.is_empty() {
                             Ok(built.query)
                         } else {
-                            Err(super::items::mixed_assignment())
+                            Err(assignment_with_data(0))
                         }
                     })
             }
@@ -200,11 +202,7 @@ pub(super) fn unify(
 ) -> SqlResult<(Vec<Query>, Vec<ColumnMeta>)> {
     let count = queries.first().map_or(0, |q| q.columns.len());
     if queries.iter().any(|q| q.columns.len() != count) {
-        return Err(SqlError::new(
-            205,
-            "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal \
-             number of expressions in their target lists.",
-        ));
+        return Err(errors::unequal_columns());
     }
     let mut columns = Vec::with_capacity(count);
     for i in 0..count {

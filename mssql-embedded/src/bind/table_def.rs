@@ -182,16 +182,7 @@ fn columns_from_ast(
         stop_if(interrupted())?;
         check_count(table.columns.len(), &def.name.name, &table.name)?;
         if !names.insert(database.fold(&def.name.name)) {
-            return Err(SqlError::with(
-                2705,
-                16,
-                3,
-                format!(
-                    "Column names in each table must be unique. Column name '{}' in table '{}' is \
-                     specified more than once.",
-                    def.name.name, table.name
-                ),
-            ));
+            return Err(column_twice(&def.name.name, &table.name));
         }
         if def.identity.is_some() && table.columns.iter().any(|c| c.identity.is_some()) {
             return Err(SqlError::with(
@@ -210,6 +201,19 @@ fn columns_from_ast(
         table.columns.push(column);
     }
     Ok(())
+}
+
+/// 2705: two columns of one name.
+pub fn column_twice(column: &str, table: &str) -> SqlError {
+    SqlError::with(
+        2705,
+        16,
+        3,
+        format!(
+            "Column names in each table must be unique. Column name '{column}' in table '{table}' is \
+             specified more than once."
+        ),
+    )
 }
 
 /// 1702: a column for which a table that has so many has no place.

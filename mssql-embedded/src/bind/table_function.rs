@@ -1,7 +1,10 @@
 //! Table functions: OPENJSON and STRING_SPLIT.
 
 use crate::ast::{Expr, Ident, JsonColumn, ObjectName};
+use crate::catalog::{invalid_object, no_object};
 use crate::error::{SqlError, SqlResult};
+use crate::func::argument_count;
+use crate::parse::errors::with_needs_semicolon;
 use crate::plan::{JsonField, Node};
 use crate::refused::{Kind, refusal};
 use crate::value::{BareLength, Collation, ColumnMeta, DataType, Length};
@@ -11,7 +14,7 @@ use super::items::meta;
 use super::planner::Rel;
 use super::source::rename;
 use super::typing::coerce;
-use super::{errors, resolve_collation, resolve_type};
+use super::{resolve_collation, resolve_type};
 
 impl<'a> Binder<'a> {
     /// `OPENJSON(json[, path]) [WITH (…)]`.
@@ -111,9 +114,9 @@ impl<'a> Binder<'a> {
             }
             [schema, function] => {
                 let full = format!("{}.{}", schema.name, function.name).to_lowercase();
-                Err(refusal(Kind::View, &full).unwrap_or_else(|| errors::invalid_object(name)))
+                Err(refusal(Kind::View, &full).unwrap_or_else(|| invalid_object(name)))
             }
-            _ => Err(errors::invalid_object(name)),
+            _ => Err(invalid_object(name)),
         }
     }
 
@@ -130,7 +133,7 @@ impl<'a> Binder<'a> {
                     "the argument enable_ordinal of STRING_SPLIT, newer than SQL Server 2019";
                 return Err(SqlError::unsupported(what));
             }
-            _ => return Err(errors::argument_count("string_split", 2)),
+            _ => return Err(argument_count("string_split", 2)),
         };
         let text = self.bind_expr(text)?;
         let separator = self.bind_expr(separator)?;
@@ -160,16 +163,9 @@ impl<'a> Binder<'a> {
 /// no WITH.
 fn not_at_this_level(with: bool) -> SqlError {
     if with {
-        return SqlError::with(
-            319,
-            15,
-            1,
-            "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, \
-             an xmlnamespaces clause or a change tracking context clause, the previous statement must \
-             be terminated with a semicolon.",
-        );
+        return with_needs_semicolon(0);
     }
-    SqlError::new(208, "Invalid object name 'OPENJSON'.")
+    no_object("OPENJSON", 1)
 }
 
 /// The columns of OPENJSON without WITH.

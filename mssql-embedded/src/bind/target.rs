@@ -9,7 +9,7 @@ use crate::plan::Target;
 
 use super::context::Binder;
 use super::errors;
-use super::names::{Relation, relation};
+use super::names::{Relation, not_changed, relation};
 use super::planner::Rel;
 use super::state::Modifiable;
 
@@ -59,14 +59,7 @@ impl<'a> Binder<'a> {
                 self.depend(table.id, table.version);
                 Ok(table)
             }
-            Relation::Object(found) => Err(SqlError::unsupported(format!(
-                "changing rows through the view {}",
-                found.object.name()
-            ))),
-            Relation::System(..) => Err(SqlError::new(
-                259,
-                "Ad hoc updates to system catalogs are not allowed.",
-            )),
+            other @ (Relation::Object(_) | Relation::System(..)) => Err(not_changed(&other)),
         }
     }
 
@@ -171,15 +164,7 @@ impl<'a> Binder<'a> {
         if self.ctx.quoted_identifier || !demanding {
             return Ok(());
         }
-        Err(SqlError::new(
-            1934,
-            format!(
-                "{verb} failed because the following SET options have incorrect settings: \
-                 'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views \
-                 and/or indexes on computed columns and/or filtered indexes and/or query notifications \
-                 and/or XML data type methods and/or spatial index operations."
-            ),
-        ))
+        Err(errors::wrong_settings(verb))
     }
 
     /// The position of a column of the table to write to; 207 when there is none.

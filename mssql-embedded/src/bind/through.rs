@@ -14,7 +14,7 @@ use crate::value::DataType;
 
 use super::context::Binder;
 use super::items::Item;
-use super::names::{Relation, relation};
+use super::names::{Relation, not_changed, relation};
 use super::planner::{Leaf, LeafKind, Rel};
 use super::scope::{Source, SourceColumn};
 use super::source::{check_names, rename};
@@ -90,14 +90,7 @@ impl<'a> Binder<'a> {
                 let rel = self.add_table(table, alias, hints, Purpose::Modify)?;
                 self.modifiable_leaf(rel, Target::Table(table.clone()), table)
             }
-            Relation::Object(found) => Err(SqlError::unsupported(format!(
-                "changing rows through the view {}",
-                found.object.name()
-            ))),
-            Relation::System(..) => Err(SqlError::new(
-                259,
-                "Ad hoc updates to system catalogs are not allowed.",
-            )),
+            other @ (Relation::Object(_) | Relation::System(..)) => Err(not_changed(&other)),
         }
     }
 
@@ -114,7 +107,7 @@ impl<'a> Binder<'a> {
         let leaf = leaf.ok_or_else(|| SqlError::internal("a target that is read from nowhere"))?;
         let (base, locator) = (leaf.slots.start, leaf.locator());
         let locator =
-            locator.ok_or_else(|| SqlError::internal("changing rows of anything but a table"))?;
+            locator.ok_or_else(|| SqlError::internal("a target whose rows have no locators"))?;
         Ok(Modifiable {
             rel,
             target,

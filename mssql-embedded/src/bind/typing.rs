@@ -1,12 +1,13 @@
 //! Types of expressions while they are bound: conversions, collations, declared types.
 
 use crate::ast::{self, Ident, TypeName};
+use crate::catalog::{dotted, line_of};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::Scalar;
 use crate::value::precedence::check_implicit;
-use crate::value::{BareLength, CastMode, Collation, DataType, Length, TypeArg, cast};
-
-use super::errors;
+use crate::value::{
+    BareLength, CastMode, Collation, DataType, Length, TypeArg, cast, no_such_type,
+};
 
 pub(super) use crate::value::Coercibility;
 
@@ -289,14 +290,8 @@ pub fn resolve_type(
         [single] => &single.name,
         [schema, single] if schema.name.eq_ignore_ascii_case("sys") => &single.name,
         _ => {
-            let text = errors::dotted(&name.name);
-            return Err(SqlError::with(
-                2715,
-                16,
-                7,
-                format!("Column, parameter, or variable #1: Cannot find data type {text}."),
-            ));
+            return Err(no_such_type(&dotted(&name.name), 7));
         }
     };
-    DataType::from_name(text, &args, collation, bare).map_err(|e| e.at(errors::line(&name.name)))
+    DataType::from_name(text, &args, collation, bare).map_err(|e| e.at(line_of(&name.name)))
 }

@@ -2,13 +2,12 @@
 
 use crate::ast::{Call, Frame, FrameBound, Over};
 use crate::error::{SqlError, SqlResult};
-use crate::func::Aggregate;
+use crate::func::{Aggregate, argument_count};
 use crate::plan::{Scalar, WindowFunction, WindowKind};
 use crate::refused::{Kind, refusal};
 use crate::value::{DataType, Value};
 
 use super::context::Binder;
-use super::errors;
 use super::scope::Clause;
 use super::typing::{Coercibility, Ex, coerce};
 
@@ -183,7 +182,7 @@ impl<'a> Binder<'a> {
     fn bind_ranking(&mut self, name: &str, kind: WindowKind, call: &'a Call) -> SqlResult<Shape> {
         let wanted = usize::from(matches!(kind, WindowKind::Ntile));
         if call.args.len() != wanted {
-            return Err(errors::argument_count(name, wanted));
+            return Err(argument_count(name, wanted));
         }
         let mut args = Vec::new();
         for arg in &call.args {
@@ -219,7 +218,7 @@ impl<'a> Binder<'a> {
             1
         };
         let Some(first) = call.args.first().filter(|_| call.args.len() <= most) else {
-            return Err(errors::argument_count(name, most));
+            return Err(argument_count(name, most));
         };
         let first = self.bind_expr(first)?;
         let (ty, coll) = (first.ty.clone(), first.coll);

@@ -137,6 +137,8 @@ pub struct ViewDef {
     pub text: String,
     /// Unix milliseconds of creation.
     pub created_ms: i64,
+    /// Unix milliseconds of the last change.
+    pub modified_ms: i64,
 }
 
 /// A user or role.

@@ -11,7 +11,8 @@ mod visibility;
 
 pub use database::*;
 pub use resolve::{
-    Found, Home, LookUp, LookedUp, Names, database_user, dotted, invalid_object, server_fold,
+    Found, Home, LookUp, LookedUp, Names, database_user, dotted, elsewhere, invalid_object,
+    line_of, name_taken, no_database, no_object, server_fold,
 };
 pub use table::*;
 pub use temporary::{TEMPDB, TemporaryTables, is_temporary};

@@ -137,12 +137,37 @@ pub fn dotted(name: &ObjectName) -> String {
 /// 208; its state tells temporary tables from others.
 pub fn invalid_object(name: &ObjectName) -> SqlError {
     let last = name.parts.last().map_or("", |p| p.name.as_str());
-    let state = u8::from(!is_temporary(last));
-    let message = format!("Invalid object name '{}'.", dotted(name));
-    SqlError::with(208, 16, state, message).at(line(name))
+    no_object(&dotted(name), u8::from(!is_temporary(last))).at(line_of(name))
 }
 
-fn line(name: &ObjectName) -> u32 {
+/// 208 for a name that is written without its schema; the state says who looked for it.
+pub fn no_object(name: &str, state: u8) -> SqlError {
+    SqlError::with(208, 16, state, format!("Invalid object name '{name}'."))
+}
+
+/// 2714; the state says what was to be made.
+pub fn name_taken(name: &str, state: u8) -> SqlError {
+    let message = format!("There is already an object named '{name}' in the database.");
+    SqlError::with(2714, 16, state, message)
+}
+
+/// A definition in another database than the current one.
+pub fn elsewhere(name: &ObjectName) -> SqlError {
+    SqlError::unsupported(format!(
+        "a definition in another database ({})",
+        dotted(name)
+    ))
+}
+
+/// 911: a database that is not there, or not any more.
+pub fn no_database(name: &str) -> SqlError {
+    let text =
+        format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
+    SqlError::new(911, text)
+}
+
+/// The line that an error about the name is reported for.
+pub fn line_of(name: &ObjectName) -> u32 {
     name.parts.first().map_or(0, |p| p.pos.line)
 }
 
@@ -153,7 +178,7 @@ fn split(name: &ObjectName) -> SqlResult<Parts<'_>> {
         [d, s, o] => (Some(d), Some(s), o),
         _ => {
             let what = format!("the four-part name {}", dotted(name));
-            return Err(SqlError::unsupported(what).at(line(name)));
+            return Err(SqlError::unsupported(what).at(line_of(name)));
         }
     };
     Ok(Parts {
@@ -165,6 +190,18 @@ fn split(name: &ObjectName) -> SqlResult<Parts<'_>> {
 
 fn written(part: Option<&Ident>) -> Option<&str> {
     part.map(|p| p.name.as_str()).filter(|p| !p.is_empty())
+}
+
+impl Catalog {
+    /// The database that a session is in, by its folded name.
+    ///
+    /// # Errors
+    ///
+    /// 911 when somebody else has dropped it.
+    pub fn current(&self, key: &str) -> SqlResult<&Database> {
+        let database = self.databases.get(key).map(AsRef::as_ref);
+        database.ok_or_else(|| no_database(key))
+    }
 }
 
 impl<'a> Names<'a> {

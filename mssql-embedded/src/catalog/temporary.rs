@@ -63,10 +63,8 @@ impl TemporaryTables {
     /// The table of this id, if its name means it at present.
     pub fn visible<'c>(&self, catalog: &'c Catalog, id: ObjectId) -> Option<&'c Arc<TableDef>> {
         let entry = self.named.iter().find(|e| e.id == id)?;
-        match self.find(catalog, &entry.name) {
-            Some(Object::Table(table)) if table.id == id => Some(table),
-            _ => None,
-        }
+        let found = self.find(catalog, &entry.name)?.as_table();
+        found.filter(|table| table.id == id)
     }
 
     /// Notes a new table of the scope at `depth`.

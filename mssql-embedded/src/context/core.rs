@@ -255,6 +255,13 @@ impl Core {
         }
     }
 
+    /// Makes a database current, in which the session is that user; the one it was in before.
+    pub fn enter(&mut self, database: String, user: i32) -> String {
+        self.engine.activity.entered(self.spid, &database);
+        self.user = user;
+        std::mem::replace(&mut self.database, database)
+    }
+
     /// Takes the name of a procedure apart, or remembers how it was done: clients call the same few all the time.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ pub use self::core::{ActingAs, Core, Prepared, Savepoint, Settings};
 pub use frame::Frame;
 pub use random::Random;
 pub use resolve::{
-    acting_login, default_schema, names, no_access, no_database, read_only, resolve_noting,
-    resolve_object, resolve_table, table_name, user_in,
+    acting_login, default_schema, names, no_access, read_only, resolve_noting, resolve_object,
+    resolve_table, table_name, user_in,
 };
 pub use values::session_value;

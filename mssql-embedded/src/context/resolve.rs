@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Core, Frame};
 use crate::ast::ObjectName;
 use crate::catalog::{
-    Catalog, Database, LookedUp, Names, Object, ObjectId, TableDef, database_user, dotted,
-    invalid_object, is_temporary,
+    Catalog, Database, LookedUp, Names, Object, ObjectId, TableDef, database_user, elsewhere,
+    invalid_object, is_temporary, no_database,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
@@ -26,10 +26,7 @@ pub fn default_schema<'d>(database: &'d Database, frame: &'d Frame) -> &'d str {
 ///
 /// 911 when the current database has been dropped.
 pub fn names<'l>(catalog: &'l Catalog, core: &'l Core, frame: &'l Frame) -> SqlResult<Names<'l>> {
-    let database = catalog
-        .databases
-        .get(&core.database)
-        .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    let database = catalog.current(&core.database)?;
     Ok(Names {
         catalog,
         database,
@@ -75,8 +72,7 @@ fn resolve_own<'l>(names: Names<'l>, name: &ObjectName) -> SqlResult<Option<&'l 
     let database = names.database_of(name)?;
     let last = name.parts.last().map_or("", |p| p.name.as_str());
     if !is_temporary(last) && database.is_none_or(|d| d.id != names.database.id) {
-        let what = format!("a definition in another database ({})", dotted(name));
-        return Err(SqlError::unsupported(what));
+        return Err(elsewhere(name));
     }
     Ok(names.object(name)?.map(|found| found.object))
 }
@@ -115,21 +111,14 @@ pub fn acting_login(catalog: &Catalog, core: &Core, user: i32) -> String {
     }
 }
 
-/// 911.
-pub fn no_database(name: &str) -> SqlError {
-    let text =
-        format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
-    SqlError::new(911, text)
-}
-
-/// 3906.
+/// 3906: a change in a database that is read-only.
 pub fn read_only(database: &str) -> SqlError {
     let text =
         format!("Failed to update database \"{database}\" because the database is read-only.");
     SqlError::with(3906, 16, 1, text)
 }
 
-/// 916.
+/// 916: a database in which the login has no user.
 pub fn no_access(login: &str, database: &str) -> SqlError {
     let text = format!(
         "The server principal \"{login}\" is not able to access the database \"{database}\" under the current security context."

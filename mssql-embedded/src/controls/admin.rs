@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Controls;
+use crate::catalog::no_database;
 use crate::catalog::{TokenGrant, server_fold};
-use crate::context::no_database;
 use crate::error::{SqlError, SqlResult};
 use crate::hooks::Traffic;
 use crate::interrupt::Interrupt;

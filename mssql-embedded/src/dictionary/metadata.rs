@@ -169,7 +169,7 @@ impl<'c> Call<'c> {
 
     /// The table that an argument names.
     pub fn named_table(&self, i: usize) -> Option<&'c TableDef> {
-        table(self.named(i)?)
+        self.named(i)?.as_table().map(AsRef::as_ref)
     }
 
     /// The object whose id an argument holds, if the session's user sees it.
@@ -182,13 +182,6 @@ impl<'c> Call<'c> {
 
     /// The table whose id an argument holds.
     pub fn table(&self, i: usize) -> Option<&'c TableDef> {
-        table(self.object(i)?)
-    }
-}
-
-fn table(object: &Object) -> Option<&TableDef> {
-    match object {
-        Object::Table(t) => Some(t),
-        Object::Procedure(_) | Object::View(_) | Object::Constraint { .. } => None,
+        self.object(i)?.as_table().map(AsRef::as_ref)
     }
 }

@@ -38,10 +38,7 @@ pub trait Source {
 
 /// The tables of the current database.
 pub(super) fn tables(source: &dyn Source) -> impl Iterator<Item = &Arc<TableDef>> {
-    objects(source).filter_map(|o| match o {
-        Object::Table(t) => Some(t),
-        Object::Procedure(_) | Object::View(_) | Object::Constraint { .. } => None,
-    })
+    objects(source).filter_map(Object::as_table)
 }
 
 /// The objects of the current database that the session's user sees.

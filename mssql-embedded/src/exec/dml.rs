@@ -138,6 +138,12 @@ fn lock_target(insert: &Insert, env: &mut Env<'_, '_>) -> SqlResult<()> {
     }
 }
 
+/// 213: other columns than the target's; the state says where they came from.
+pub fn unequal_counts(state: u8) -> SqlError {
+    let message = "Column name or number of supplied values does not match table definition.";
+    SqlError::with(213, 16, state, message)
+}
+
 /// 213 when a result set of INSERT … EXEC has not as many columns as the INSERT takes.
 fn fitting(rows: KeptRows, columns: &[ColumnSource], env: &mut Env<'_, '_>) -> SqlResult<KeptRows> {
     let taken = |c: &&ColumnSource| matches!(c, ColumnSource::Output(..));
@@ -145,12 +151,7 @@ fn fitting(rows: KeptRows, columns: &[ColumnSource], env: &mut Env<'_, '_>) -> S
     for row in rows.iter() {
         env.tick()?;
         if row.len() != width {
-            return Err(SqlError::with(
-                213,
-                16,
-                7,
-                "Column name or number of supplied values does not match table definition.",
-            ));
+            return Err(unequal_counts(7));
         }
     }
     Ok(rows)

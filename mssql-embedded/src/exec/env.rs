@@ -19,7 +19,6 @@ pub type SendRows<'a> = dyn FnMut(&[ColumnMeta], &[Vec<Value>]) -> bool + 'a;
 pub struct Env<'a, 'e> {
     /// The latched state of the engine.
     pub latch: Latch<'e>,
-    /// The session.
     pub core: &'a mut Core,
     pub frame: &'a mut Frame,
     /// Row buffers by query level.

@@ -1,14 +1,14 @@
 //! Foreign keys, checked when a statement has written all its rows.
 
 use crate::access;
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::memory::row_bytes;
-use crate::plan::{Cascade, Conflict, ForeignRules};
+use crate::plan::{Cascade, ForeignRules};
 use crate::storage::Row;
 use crate::value::Value;
 
 use super::filter::qualifies;
-use super::row::over_row;
+use super::row::{conflict, over_row};
 use super::{Env, collect, test};
 
 /// Checks that each row refers to rows that exist.
@@ -100,21 +100,4 @@ fn delete_children(cascade: &Cascade, row: &Row, env: &mut Env<'_, '_>) -> SqlRe
         gone.push(Row::from(old));
     }
     settle_children(&cascade.foreign, &gone, "DELETE", env)
-}
-
-fn conflict(conflict: &Conflict, verb: &str, kind: &str) -> SqlError {
-    let column = match &conflict.column {
-        Some(column) => format!(", column '{column}'"),
-        None => String::new(),
-    };
-    SqlError::with(
-        547,
-        16,
-        0,
-        format!(
-            "The {verb} statement conflicted with the {kind} constraint \"{}\". The conflict occurred \
-             in database \"{}\", table \"{}\"{column}.",
-            conflict.constraint, conflict.database, conflict.table
-        ),
-    )
 }

@@ -21,7 +21,7 @@ mod spool;
 mod statement;
 mod unsettled;
 
-pub use dml::{fill_table, run_delete, run_insert, run_update};
+pub use dml::{fill_table, run_delete, run_insert, run_update, unequal_counts};
 pub use env::Env;
 pub use eval::{eval, test};
 pub use filter::{constant, qualifies};

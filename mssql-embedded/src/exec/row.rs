@@ -2,7 +2,7 @@
 
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{ColumnSource, Cond, RowRules};
+use crate::plan::{ColumnSource, Cond, Conflict, RowRules};
 use crate::value::{DataType, StoreTarget, Value, store};
 
 use super::{Env, eval, test};
@@ -254,24 +254,34 @@ fn check_failed(table: &TableDef, index: usize, cond: &Cond, verb: Verb) -> SqlE
             columns.push(slot);
         }
     });
-    let column = match (&check.column, columns.as_slice()) {
-        (Some(c), _) => format!(", column '{c}'"),
-        (None, [only]) if *only < table.columns.len() => {
-            format!(", column '{}'", table.columns[*only].name)
-        }
-        _ => String::new(),
+    let only = match columns.as_slice() {
+        [only] => table.columns.get(*only).map(|c| c.name.clone()),
+        [] | [_, _, ..] => None,
+    };
+    let broken = Conflict {
+        constraint: check.name.clone(),
+        database: table.database.clone(),
+        table: format!("{}.{}", table.schema, table.name),
+        column: check.column.clone().or(only),
+        same_table: false,
+    };
+    conflict(&broken, verb.name(), "CHECK")
+}
+
+/// 547: a row that a constraint of this kind does not allow.
+pub fn conflict(conflict: &Conflict, verb: &str, kind: &str) -> SqlError {
+    let column = match &conflict.column {
+        Some(column) => format!(", column '{column}'"),
+        None => String::new(),
     };
     SqlError::with(
         547,
         16,
         0,
         format!(
-            "The {} statement conflicted with the CHECK constraint \"{}\". The conflict occurred in database \"{}\", table \"{}.{}\"{column}.",
-            verb.name(),
-            check.name,
-            table.database,
-            table.schema,
-            table.name
+            "The {verb} statement conflicted with the {kind} constraint \"{}\". The conflict occurred \
+             in database \"{}\", table \"{}\"{column}.",
+            conflict.constraint, conflict.database, conflict.table
         ),
     )
 }

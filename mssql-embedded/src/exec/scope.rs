@@ -2,7 +2,7 @@
 
 use crate::error::{SqlError, SqlResult};
 use crate::func::{Callable, Signature};
-use crate::memory::{KeptRows, LARGE_BYTES, LargeValues, heap_bytes};
+use crate::memory::{COUNTED_BYTES, KeptRows, LARGE_BYTES, LargeValues, heap_bytes};
 use crate::plan::Query;
 use crate::value::Value;
 
@@ -39,8 +39,11 @@ impl Scope for Env<'_, '_> {
     }
 
     fn made(&mut self, value: Value) -> SqlResult<Value> {
-        if heap_bytes(&value) > LARGE_BYTES {
-            self.pause()?;
+        let bytes = heap_bytes(&value);
+        if bytes > COUNTED_BYTES {
+            if bytes > LARGE_BYTES {
+                self.pause()?;
+            }
             let memory = &self.core.memory;
             let large = self.large.get_or_insert_with(|| LargeValues::new(memory));
             large.note(&value)?;

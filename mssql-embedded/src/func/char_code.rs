@@ -7,30 +7,18 @@ use crate::value::text::{cp1252_byte, cp1252_unit};
 use crate::value::{DataType, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "CHAR",
-        bind: |a| code("CHAR", a, DataType::Char(1, DEFAULT)),
-        eval: char_of,
-        date_part: false,
-    },
-    Function {
-        name: "NCHAR",
-        bind: |a| code("NCHAR", a, DataType::NChar(1, DEFAULT)),
-        eval: nchar_of,
-        date_part: false,
-    },
-    Function {
-        name: "ASCII",
-        bind: |a| first("ASCII", a),
-        eval: ascii,
-        date_part: false,
-    },
-    Function {
-        name: "UNICODE",
-        bind: |a| first("UNICODE", a),
-        eval: unicode,
-        date_part: false,
-    },
+    Function::new(
+        "CHAR",
+        |name, a| code(name, a, DataType::Char(1, DEFAULT)),
+        char_of,
+    ),
+    Function::new(
+        "NCHAR",
+        |name, a| code(name, a, DataType::NChar(1, DEFAULT)),
+        nchar_of,
+    ),
+    Function::new("ASCII", first, ascii),
+    Function::new("UNICODE", first, unicode),
 ];
 
 fn code(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {

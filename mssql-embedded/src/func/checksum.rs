@@ -10,22 +10,17 @@ use crate::value::{DataType, Value};
 pub const OF_NEWID: &str = "CHECKSUM(NEWID())";
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "CHECKSUM",
-        bind,
-        eval,
-        date_part: false,
-    },
-    Function {
-        name: OF_NEWID,
-        bind: |_| never_null(DataType::Int, Vec::new()),
-        eval: of_newid,
-        date_part: false,
-    },
+    Function::new("CHECKSUM", bind, eval),
+    Function::new(
+        OF_NEWID,
+        |_, _| never_null(DataType::Int, Vec::new()),
+        of_newid,
+    )
+    .random(),
 ];
 
-fn bind(args: &[Arg]) -> SqlResult<Signature> {
-    arity("CHECKSUM", args, 1, 254)?;
+fn bind(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 254)?;
     let integer = |ty: &DataType| {
         matches!(
             ty,

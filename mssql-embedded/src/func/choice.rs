@@ -6,15 +6,10 @@ use crate::error::SqlResult;
 use crate::value::precedence::common_type;
 use crate::value::{DataType, Value};
 
-pub(super) static FUNCTIONS: &[Function] = &[Function {
-    name: "CHOOSE",
-    bind: bind_choose,
-    eval: choose,
-    date_part: false,
-}];
+pub(super) static FUNCTIONS: &[Function] = &[Function::new("CHOOSE", bind_choose, choose)];
 
-fn bind_choose(args: &[Arg]) -> SqlResult<Signature> {
-    arity("CHOOSE", args, 2, 254)?;
+fn bind_choose(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 254)?;
     let mut ty = DataType::Null;
     for arg in &args[1..] {
         ty = common_type(&ty, &arg.ty)?;

@@ -3,106 +3,71 @@
 use super::sig::{DEFAULT, any_null, arity, int, never_null, sig, units};
 use super::{Arg, Function, Host, SessionValue, Signature};
 use crate::error::{SqlError, SqlResult};
-use crate::value::date_part::{self, DatePart};
+use crate::value::date_part::{self, DatePart, PartUse};
 use crate::value::datetime::Moment;
 use crate::value::facts::Family;
-use crate::value::{DataType, Value, text};
-
-/// The functions that read the clock.
-pub(super) const CLOCK: &[&str] = &[
-    "CURRENT_TIMESTAMP",
-    "GETDATE",
-    "GETUTCDATE",
-    "SYSDATETIME",
-    "SYSDATETIMEOFFSET",
-    "SYSUTCDATETIME",
-];
+use crate::value::{DataType, Value, errors, text};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "GETDATE",
-        bind: |a| clock("GETDATE", a, DataType::DateTime),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "GETUTCDATE",
-        bind: |a| clock("GETUTCDATE", a, DataType::DateTime),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "CURRENT_TIMESTAMP",
-        bind: |a| clock("CURRENT_TIMESTAMP", a, DataType::DateTime),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "SYSDATETIME",
-        bind: |a| clock("SYSDATETIME", a, DataType::DateTime2(7)),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "SYSUTCDATETIME",
-        bind: |a| clock("SYSUTCDATETIME", a, DataType::DateTime2(7)),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "SYSDATETIMEOFFSET",
-        bind: |a| clock("SYSDATETIMEOFFSET", a, DataType::DateTimeOffset(7)),
-        eval: now,
-        date_part: false,
-    },
-    Function {
-        name: "DATEADD",
-        bind: bind_dateadd,
-        eval: dateadd,
-        date_part: true,
-    },
-    Function {
-        name: "DATEDIFF",
-        bind: |a| bind_diff("DATEDIFF", a, DataType::Int),
-        eval: datediff,
-        date_part: true,
-    },
-    Function {
-        name: "DATEDIFF_BIG",
-        bind: |a| bind_diff("DATEDIFF_BIG", a, DataType::BigInt),
-        eval: datediff,
-        date_part: true,
-    },
-    Function {
-        name: "DATEPART",
-        bind: |a| bind_part("DATEPART", a, DataType::Int),
-        eval: datepart,
-        date_part: true,
-    },
-    Function {
-        name: "DATENAME",
-        bind: |a| bind_part("DATENAME", a, DataType::nvarchar(30, DEFAULT)),
-        eval: datename,
-        date_part: true,
-    },
-    Function {
-        name: "YEAR",
-        bind: |a| bind_field("YEAR", a),
-        eval: |_, s, a| field(DatePart::Year, s, a),
-        date_part: false,
-    },
-    Function {
-        name: "MONTH",
-        bind: |a| bind_field("MONTH", a),
-        eval: |_, s, a| field(DatePart::Month, s, a),
-        date_part: false,
-    },
-    Function {
-        name: "DAY",
-        bind: |a| bind_field("DAY", a),
-        eval: |_, s, a| field(DatePart::Day, s, a),
-        date_part: false,
-    },
+    Function::new("GETDATE", |name, a| clock(name, a, DataType::DateTime), now).of_its_time(),
+    Function::new(
+        "GETUTCDATE",
+        |name, a| clock(name, a, DataType::DateTime),
+        now,
+    )
+    .of_its_time(),
+    Function::new(
+        "CURRENT_TIMESTAMP",
+        |name, a| clock(name, a, DataType::DateTime),
+        now,
+    )
+    .of_its_time(),
+    Function::new(
+        "SYSDATETIME",
+        |name, a| clock(name, a, DataType::DateTime2(7)),
+        now,
+    )
+    .of_its_time(),
+    Function::new(
+        "SYSUTCDATETIME",
+        |name, a| clock(name, a, DataType::DateTime2(7)),
+        now,
+    )
+    .of_its_time(),
+    Function::new(
+        "SYSDATETIMEOFFSET",
+        |name, a| clock(name, a, DataType::DateTimeOffset(7)),
+        now,
+    )
+    .of_its_time(),
+    Function::new("DATEADD", bind_dateadd, dateadd).with_date_part(),
+    Function::new(
+        "DATEDIFF",
+        |name, a| bind_diff(name, a, DataType::Int),
+        datediff,
+    )
+    .with_date_part(),
+    Function::new(
+        "DATEDIFF_BIG",
+        |name, a| bind_diff(name, a, DataType::BigInt),
+        datediff,
+    )
+    .with_date_part(),
+    Function::new(
+        "DATEPART",
+        |name, a| bind_part(name, a, DataType::Int),
+        datepart,
+    )
+    .with_date_part(),
+    Function::new(
+        "DATENAME",
+        |name, a| bind_part(name, a, DataType::nvarchar(30, DEFAULT)),
+        datename,
+    )
+    .with_date_part(),
+    Function::new("YEAR", bind_field, |_, s, a| field(DatePart::Year, s, a)),
+    Function::new("MONTH", bind_field, |_, s, a| field(DatePart::Month, s, a)),
+    Function::new("DAY", bind_field, |_, s, a| field(DatePart::Day, s, a)),
 ];
 
 fn clock(name: &str, args: &[Arg], ty: DataType) -> SqlResult<Signature> {
@@ -140,15 +105,8 @@ fn part_of(args: &[Arg], function: &str) -> SqlResult<DatePart> {
         Some(Value::Str(s)) => text::to_string(s),
         _ => String::new(),
     };
-    DatePart::by_name(&name).ok_or_else(|| {
-        let function = function.to_ascii_lowercase();
-        SqlError::with(
-            155,
-            15,
-            1,
-            format!("'{name}' is not a recognized {function} option."),
-        )
-    })
+    DatePart::by_name(&name)
+        .ok_or_else(|| errors::unknown_option(&name, &function.to_ascii_lowercase(), 1))
 }
 
 fn part_value(value: &Value) -> DatePart {
@@ -156,10 +114,10 @@ fn part_value(value: &Value) -> DatePart {
     DatePart::by_name(&text::to_string(units(value))).unwrap_or(DatePart::Day)
 }
 
-fn bind_dateadd(args: &[Arg]) -> SqlResult<Signature> {
-    arity("DATEADD", args, 3, 3)?;
+fn bind_dateadd(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 3, 3)?;
     let ty = date_type(&args[2], DataType::DateTime);
-    part_of(args, "dateadd")?.check("dateadd", &ty)?;
+    part_of(args, name)?.check(PartUse::Add, name, &ty)?;
     sig(ty.clone(), vec![part_name(), DataType::Int, ty])
 }
 
@@ -183,7 +141,7 @@ fn bind_diff(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
     );
     let part = part_of(args, name)?;
     if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
-        part.check(&name.to_ascii_lowercase(), &from)?;
+        part.check(PartUse::Count, name, &from)?;
     }
     sig(ret, vec![part_name(), from, to])
 }
@@ -220,7 +178,7 @@ fn datediff(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResul
 fn bind_part(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
     arity(name, args, 2, 2)?;
     let ty = date_type(&args[1], DataType::DateTime2(7));
-    part_of(args, name)?.check("datepart", &ty)?;
+    part_of(args, name)?.check(PartUse::Read, name, &ty)?;
     sig(ret, vec![part_name(), ty])
 }
 

@@ -7,73 +7,47 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::date_parse;
 use crate::value::date_part::{self, DatePart};
 use crate::value::datetime::{Moment, TICKS_PER_SECOND, days_in_month, from_civil, to_civil};
-use crate::value::{CastMode, DataType, Value, cast};
+use crate::value::{CastMode, DataType, Value, bad_scale, cast};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "EOMONTH",
-        bind: bind_eomonth,
-        eval: eomonth,
-        date_part: false,
-    },
-    Function {
-        name: "DATEFROMPARTS",
-        bind: |a| parts("DATEFROMPARTS", a, 3, DataType::Date),
-        eval: date_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "DATETIMEFROMPARTS",
-        bind: |a| parts("DATETIMEFROMPARTS", a, 7, DataType::DateTime),
-        eval: datetime_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "SMALLDATETIMEFROMPARTS",
-        bind: |a| parts("SMALLDATETIMEFROMPARTS", a, 5, DataType::SmallDateTime),
-        eval: small_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "DATETIME2FROMPARTS",
-        bind: |a| scaled("DATETIME2FROMPARTS", a, 8, DataType::DateTime2),
-        eval: datetime2_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "TIMEFROMPARTS",
-        bind: |a| scaled("TIMEFROMPARTS", a, 5, DataType::Time),
-        eval: time_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "DATETIMEOFFSETFROMPARTS",
-        bind: |a| scaled("DATETIMEOFFSETFROMPARTS", a, 10, DataType::DateTimeOffset),
-        eval: offset_from_parts,
-        date_part: false,
-    },
-    Function {
-        name: "ISDATE",
-        bind: bind_isdate,
-        eval: isdate,
-        date_part: false,
-    },
-    Function {
-        name: "SWITCHOFFSET",
-        bind: |a| bind_offset("SWITCHOFFSET", a),
-        eval: |_, _, a| switch_offset(a),
-        date_part: false,
-    },
-    Function {
-        name: "TODATETIMEOFFSET",
-        bind: |a| bind_offset("TODATETIMEOFFSET", a),
-        eval: |_, s, a| to_offset(s, a),
-        date_part: false,
-    },
+    Function::new("EOMONTH", bind_eomonth, eomonth),
+    Function::new(
+        "DATEFROMPARTS",
+        |name, a| parts(name, a, 3, DataType::Date),
+        date_from_parts,
+    ),
+    Function::new(
+        "DATETIMEFROMPARTS",
+        |name, a| parts(name, a, 7, DataType::DateTime),
+        datetime_from_parts,
+    ),
+    Function::new(
+        "SMALLDATETIMEFROMPARTS",
+        |name, a| parts(name, a, 5, DataType::SmallDateTime),
+        small_from_parts,
+    ),
+    Function::new(
+        "DATETIME2FROMPARTS",
+        |name, a| scaled(name, a, 8, DataType::DateTime2),
+        datetime2_from_parts,
+    ),
+    Function::new(
+        "TIMEFROMPARTS",
+        |name, a| scaled(name, a, 5, DataType::Time),
+        time_from_parts,
+    ),
+    Function::new(
+        "DATETIMEOFFSETFROMPARTS",
+        |name, a| scaled(name, a, 10, DataType::DateTimeOffset),
+        offset_from_parts,
+    ),
+    Function::new("ISDATE", bind_isdate, isdate),
+    Function::new("SWITCHOFFSET", bind_offset, |_, _, a| switch_offset(a)),
+    Function::new("TODATETIMEOFFSET", bind_offset, |_, s, a| to_offset(s, a)),
 ];
 
-fn bind_eomonth(args: &[Arg]) -> SqlResult<Signature> {
-    arity("EOMONTH", args, 1, 2)?;
+fn bind_eomonth(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 2)?;
     let params = [date_type(&args[0], DataType::Date), DataType::Int];
     sig(
         DataType::Date,
@@ -112,12 +86,7 @@ fn scaled(name: &str, args: &[Arg], count: usize, ty: fn(u8) -> DataType) -> Sql
     let scale = match args[count - 1].constant {
         Some(Value::Int(n @ 0..=7)) => n as u8,
         Some(Value::Int(n)) => {
-            return Err(SqlError::with(
-                1002,
-                15,
-                1,
-                format!("Line 1: Specified scale {n} is invalid."),
-            ));
+            return Err(bad_scale(n));
         }
         _ => {
             return Err(SqlError::with(
@@ -267,8 +236,8 @@ fn offset_from_parts(_: &mut dyn Host, s: &Signature, args: &[Value]) -> SqlResu
     )
 }
 
-fn bind_isdate(args: &[Arg]) -> SqlResult<Signature> {
-    arity("ISDATE", args, 1, 1)?;
+fn bind_isdate(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     sig(DataType::Int, vec![text(&args[0])])
 }
 

@@ -63,7 +63,7 @@ fn outcome(function: &Function, args: &[Typed], constant: bool) -> Option<Typed>
                 .then(|| v.clone()),
         })
         .collect();
-    let signature = (function.bind)(&bound).ok()?;
+    let signature = (function.bind)(function.name, &bound).ok()?;
     let mut values = Vec::new();
     for ((value, from), to) in args.iter().zip(&signature.params) {
         values.push(cast(value, from, to, None, CastMode::Assign).ok()?);

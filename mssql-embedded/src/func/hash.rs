@@ -11,29 +11,19 @@ use crate::refused::{Kind, refusal};
 use crate::value::{DataType, Length, STEPS_PER_TURN, Steps, Value, errors, text};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "HASHBYTES",
-        bind: bind_hashbytes,
-        eval: hashbytes,
-        date_part: false,
-    },
-    Function {
-        name: "NEWID",
-        bind: bind_newid,
-        eval: newid,
-        date_part: false,
-    },
+    Function::new("HASHBYTES", bind_hashbytes, hashbytes),
+    Function::new("NEWID", bind_newid, newid).random(),
 ];
 
-fn bind_hashbytes(args: &[Arg]) -> SqlResult<Signature> {
-    arity("HASHBYTES", args, 2, 2)?;
+fn bind_hashbytes(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let ty = &args[1].ty;
     let input = if *ty == DataType::Null {
         DataType::varchar(1, DEFAULT)
     } else if ty.is_string() || ty.is_binary() {
         ty.clone()
     } else {
-        return Err(errors::invalid_argument(ty, 2, "hashbytes"));
+        return Err(errors::invalid_argument(ty, 2, name));
     };
     if let Some(algorithm @ Value::Str(_)) = &args[0].constant {
         refuse(&text::to_string(units(algorithm)))?;
@@ -120,8 +110,8 @@ fn whole_characters(text: &[u16]) -> usize {
     if halved { end + 1 } else { end }
 }
 
-fn bind_newid(args: &[Arg]) -> SqlResult<Signature> {
-    arity("NEWID", args, 0, 0)?;
+fn bind_newid(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 0, 0)?;
     never_null(DataType::UniqueIdentifier, Vec::new())
 }
 

@@ -10,36 +10,15 @@ use crate::value::json::{self, JsonPath, NewValue};
 use crate::value::{CastMode, DataType, Steps, Value, cast};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "ISJSON",
-        bind: bind_isjson,
-        eval: isjson,
-        date_part: false,
-    },
-    Function {
-        name: "JSON_VALUE",
-        bind: bind_value,
-        eval: value,
-        date_part: false,
-    },
-    Function {
-        name: "JSON_QUERY",
-        bind: bind_query,
-        eval: query,
-        date_part: false,
-    },
-    Function {
-        name: "JSON_MODIFY",
-        bind: bind_modify,
-        eval: |host, s, a| modify(host, s, a, false),
-        date_part: false,
-    },
-    Function {
-        name: "JSON_MODIFY(JSON)",
-        bind: bind_modify,
-        eval: |host, s, a| modify(host, s, a, true),
-        date_part: false,
-    },
+    Function::new("ISJSON", bind_isjson, isjson),
+    Function::new("JSON_VALUE", bind_value, value),
+    Function::new("JSON_QUERY", bind_query, query),
+    Function::new("JSON_MODIFY", bind_modify, |host, s, a| {
+        modify(host, s, a, false)
+    }),
+    Function::new("JSON_MODIFY(JSON)", bind_modify, |host, s, a| {
+        modify(host, s, a, true)
+    }),
 ];
 
 fn path_type() -> DataType {
@@ -51,8 +30,8 @@ fn max_like(ty: &DataType) -> DataType {
     DataType::nvarchar_max(ty.collation().unwrap_or(DEFAULT))
 }
 
-fn bind_isjson(args: &[Arg]) -> SqlResult<Signature> {
-    arity("ISJSON", args, 1, 1)?;
+fn bind_isjson(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     sig(DataType::Int, vec![text(&args[0])])
 }
 
@@ -65,8 +44,8 @@ fn isjson(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value
     Ok(Value::Int(i64::from(is_json)))
 }
 
-fn bind_value(args: &[Arg]) -> SqlResult<Signature> {
-    arity("JSON_VALUE", args, 2, 2)?;
+fn bind_value(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let ty = text(&args[0]);
     let ret = DataType::nvarchar(4000, ty.collation().unwrap_or(DEFAULT));
     sig(ret, vec![ty, path_type()])
@@ -81,8 +60,8 @@ fn value(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value>
     Ok(found.map_or(Value::Null, Value::Str))
 }
 
-fn bind_query(args: &[Arg]) -> SqlResult<Signature> {
-    arity("JSON_QUERY", args, 1, 2)?;
+fn bind_query(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 2)?;
     let ty = text(&args[0]);
     let ret = max_like(&ty);
     sig(
@@ -105,7 +84,7 @@ fn query(host: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value>
     Ok(found.map_or(Value::Null, |v| Value::Str(v.into())))
 }
 
-fn bind_modify(args: &[Arg]) -> SqlResult<Signature> {
+fn bind_modify(_: &str, args: &[Arg]) -> SqlResult<Signature> {
     arity("JSON_MODIFY", args, 3, 3)?;
     let ty = text(&args[0]);
     let new = &args[2].ty;

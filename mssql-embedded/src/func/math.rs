@@ -9,16 +9,11 @@ use crate::value::{DataType, Value};
 /// A function of one FLOAT.
 macro_rules! unary {
     ($($name:literal => $f:expr),* $(,)?) => {
-        &[$(Function {
-            name: $name,
-            bind: |args| bind($name, args, 1, 1),
-            eval: |_, _, args| one(args, $f),
-            date_part: false,
-        },)*
-        Function { name: "LOG", bind: |a| bind("LOG", a, 1, 2), eval: log, date_part: false },
-        Function { name: "ATN2", bind: |a| bind("ATN2", a, 2, 2), eval: atn2, date_part: false },
-        Function { name: "PI", bind: bind_pi, eval: |_, _, _| Ok(Value::Float(std::f64::consts::PI)), date_part: false },
-        Function { name: "RAND", bind: bind_rand, eval: rand, date_part: false },
+        &[$(Function::new($name, |name, args| bind(name, args, 1, 1), |_, _, args| one(args, $f)),)*
+        Function::new("LOG", |name, a| bind(name, a, 1, 2), log),
+        Function::new("ATN2", |name, a| bind(name, a, 2, 2), atn2),
+        Function::new("PI", bind_pi, |_, _, _| Ok(Value::Float(std::f64::consts::PI))),
+        Function::new("RAND", bind_rand, rand).random(),
         ]
     };
 }
@@ -82,13 +77,13 @@ fn atn2(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     }
 }
 
-fn bind_pi(args: &[Arg]) -> SqlResult<Signature> {
-    arity("PI", args, 0, 0)?;
+fn bind_pi(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 0, 0)?;
     never_null(DataType::Float, Vec::new())
 }
 
-fn bind_rand(args: &[Arg]) -> SqlResult<Signature> {
-    arity("RAND", args, 0, 1)?;
+fn bind_rand(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 0, 1)?;
     sig(DataType::Float, vec![DataType::Int; args.len()])
 }
 

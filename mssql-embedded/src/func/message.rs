@@ -6,15 +6,11 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::text::to_string;
 use crate::value::{DataType, Value};
 
-pub(super) static FUNCTIONS: &[Function] = &[Function {
-    name: "FORMATMESSAGE",
-    bind: bind_message,
-    eval: format_message,
-    date_part: false,
-}];
+pub(super) static FUNCTIONS: &[Function] =
+    &[Function::new("FORMATMESSAGE", bind_message, format_message)];
 
-fn bind_message(args: &[Arg]) -> SqlResult<Signature> {
-    arity("FORMATMESSAGE", args, 1, 21)?;
+fn bind_message(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 21)?;
     if !args[0].ty.is_string() {
         return Err(SqlError::unsupported("FORMATMESSAGE with a message number"));
     }

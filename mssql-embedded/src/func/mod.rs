@@ -40,6 +40,7 @@ pub use aggregate::{Accumulator, Aggregate};
 pub use checksum::OF_NEWID;
 pub use host::{Host, SessionValue};
 pub use message::substitute as format_message;
+pub use sig::argument_count;
 pub use time_zone::AT_TIME_ZONE;
 
 /// What the binder knows of an argument.
@@ -59,15 +60,65 @@ pub struct Signature {
     pub nullable: bool,
 }
 
+/// Types a call of the function of this name, or refuses it (174, 189, 8116, …).
+type Bind = fn(&str, &[Arg]) -> SqlResult<Signature>;
+
+/// Computes a call, given the signature that [`Bind`] returned and arguments of its parameter types.
+type Eval = fn(&mut dyn Host, &Signature, &[Value]) -> SqlResult<Value>;
+
+/// When a function gives another value for the same arguments ("Deterministic and nondeterministic functions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Varies {
+    Never,
+    /// With the clock or the session: not within a statement.
+    WithItsTime,
+    /// Each time, within a statement too.
+    EachTime,
+}
+
+/// A function that is computed, with all that the engine knows of it.
 pub struct Function {
     /// Its name, upper case.
     pub name: &'static str,
-    /// Types a call, or refuses it (174, 189, 8116, …).
-    pub bind: fn(&[Arg]) -> SqlResult<Signature>,
-    /// Computes it, given the signature that `bind` returned and arguments of its parameter types.
-    pub eval: fn(&mut dyn Host, &Signature, &[Value]) -> SqlResult<Value>,
+    pub bind: Bind,
+    pub eval: Eval,
     /// Whether the first argument is a date part: a bare word that arrives as constant text.
     pub date_part: bool,
+    pub varies: Varies,
+}
+
+impl Function {
+    /// One whose arguments are values, and which always gives the same for the same.
+    const fn new(name: &'static str, bind: Bind, eval: Eval) -> Self {
+        Self {
+            name,
+            bind,
+            eval,
+            date_part: false,
+            varies: Varies::Never,
+        }
+    }
+
+    const fn with_date_part(self) -> Self {
+        Self {
+            date_part: true,
+            ..self
+        }
+    }
+
+    const fn of_its_time(self) -> Self {
+        Self {
+            varies: Varies::WithItsTime,
+            ..self
+        }
+    }
+
+    const fn random(self) -> Self {
+        Self {
+            varies: Varies::EachTime,
+            ..self
+        }
+    }
 }
 
 impl std::fmt::Debug for Function {
@@ -94,22 +145,22 @@ impl Callable {
         }
     }
 
-    /// Whether it gives another value each time, within a statement too.
-    pub fn is_random(self) -> bool {
-        matches!(self.name(), "NEWID" | "RAND" | OF_NEWID)
+    /// When it gives another value for the same arguments. What is defined may change.
+    fn varies(self) -> Varies {
+        match self {
+            Self::Computed(function) => function.varies,
+            Self::Metadata(_) => Varies::WithItsTime,
+        }
     }
 
-    /// Whether it gives the same for the same arguments, in every session and at any time ("Deterministic and
-    /// nondeterministic functions").
+    /// Whether it gives another value each time, within a statement too.
+    pub fn is_random(self) -> bool {
+        self.varies() == Varies::EachTime
+    }
+
+    /// Whether it gives the same for the same arguments, in every session and at any time.
     pub fn is_deterministic(self) -> bool {
-        match self {
-            Self::Computed(function) => {
-                let clock = date::CLOCK.contains(&function.name);
-                let session = session::FUNCTIONS.iter().any(|f| f.name == function.name);
-                !clock && !session && !self.is_random()
-            }
-            Self::Metadata(_) => false,
-        }
+        self.varies() == Varies::Never
     }
 
     /// Whether the first argument is a date part: a bare word that arrives as constant text.
@@ -127,7 +178,7 @@ impl Callable {
     /// 174 and 189 for the number of arguments, 8116 for their types.
     pub fn bind(self, args: &[Arg]) -> SqlResult<Signature> {
         match self {
-            Self::Computed(function) => (function.bind)(args),
+            Self::Computed(function) => (function.bind)(function.name, args),
             Self::Metadata(metadata) => {
                 sig::arity(metadata.name, args, metadata.least, metadata.params.len())?;
                 // The word that says what is asked for comes last.

@@ -5,15 +5,10 @@ use super::{Arg, Function, Host, Signature};
 use crate::error::SqlResult;
 use crate::value::{DataType, Value};
 
-pub(super) static FUNCTIONS: &[Function] = &[Function {
-    name: "PARSENAME",
-    bind: bind_parsename,
-    eval: parsename,
-    date_part: false,
-}];
+pub(super) static FUNCTIONS: &[Function] = &[Function::new("PARSENAME", bind_parsename, parsename)];
 
-fn bind_parsename(args: &[Arg]) -> SqlResult<Signature> {
-    arity("PARSENAME", args, 2, 2)?;
+fn bind_parsename(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let name = DataType::nvarchar(4000, DEFAULT);
     sig(DataType::nvarchar(128, DEFAULT), vec![name, DataType::Int])
 }

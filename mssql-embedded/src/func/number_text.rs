@@ -7,22 +7,12 @@ use crate::value::number_text::parse_float;
 use crate::value::{DataType, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "STR",
-        bind: bind_str,
-        eval: str_of,
-        date_part: false,
-    },
-    Function {
-        name: "ISNUMERIC",
-        bind: bind_isnumeric,
-        eval: isnumeric,
-        date_part: false,
-    },
+    Function::new("STR", bind_str, str_of),
+    Function::new("ISNUMERIC", bind_isnumeric, isnumeric),
 ];
 
-fn bind_str(args: &[Arg]) -> SqlResult<Signature> {
-    arity("STR", args, 1, 3)?;
+fn bind_str(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 3)?;
     let params = [DataType::Float, DataType::Int, DataType::Int];
     sig(
         DataType::varchar(8000, DEFAULT),
@@ -48,8 +38,8 @@ fn str_of(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     Ok(Value::text(&format!("{shown:>length$}")))
 }
 
-fn bind_isnumeric(args: &[Arg]) -> SqlResult<Signature> {
-    arity("ISNUMERIC", args, 1, 1)?;
+fn bind_isnumeric(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     let ty = &args[0].ty;
     sig(
         DataType::Int,

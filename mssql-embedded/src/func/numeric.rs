@@ -7,54 +7,14 @@ use crate::value::arith::{float_result, in_range, negate};
 use crate::value::{CastMode, DataType, Value, cast, decimal, errors};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "ABS",
-        bind: |a| unary("ABS", a),
-        eval: abs,
-        date_part: false,
-    },
-    Function {
-        name: "SIGN",
-        bind: |a| unary("SIGN", a),
-        eval: sign,
-        date_part: false,
-    },
-    Function {
-        name: "CEILING",
-        bind: |a| whole("CEILING", a),
-        eval: ceiling,
-        date_part: false,
-    },
-    Function {
-        name: "FLOOR",
-        bind: |a| whole("FLOOR", a),
-        eval: floor,
-        date_part: false,
-    },
-    Function {
-        name: "ROUND",
-        bind: bind_round,
-        eval: round,
-        date_part: false,
-    },
-    Function {
-        name: "POWER",
-        bind: bind_power,
-        eval: power,
-        date_part: false,
-    },
-    Function {
-        name: "DEGREES",
-        bind: |a| angle("DEGREES", a),
-        eval: |_, s, a| scaled(s, a, f64::to_degrees),
-        date_part: false,
-    },
-    Function {
-        name: "RADIANS",
-        bind: |a| angle("RADIANS", a),
-        eval: |_, s, a| scaled(s, a, f64::to_radians),
-        date_part: false,
-    },
+    Function::new("ABS", unary, abs),
+    Function::new("SIGN", unary, sign),
+    Function::new("CEILING", whole, ceiling),
+    Function::new("FLOOR", whole, floor),
+    Function::new("ROUND", bind_round, round),
+    Function::new("POWER", bind_power, power),
+    Function::new("DEGREES", angle, |_, s, a| scaled(s, a, f64::to_degrees)),
+    Function::new("RADIANS", angle, |_, s, a| scaled(s, a, f64::to_radians)),
 ];
 
 fn unary(name: &str, args: &[Arg]) -> SqlResult<Signature> {
@@ -169,9 +129,9 @@ fn floor(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     })
 }
 
-fn bind_round(args: &[Arg]) -> SqlResult<Signature> {
-    arity("ROUND", args, 2, 3)?;
-    let ty = number(&args[0], 1, "round")?;
+fn bind_round(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 3)?;
+    let ty = number(&args[0], 1, name)?;
     let params = [ty.clone(), DataType::Int, DataType::Int];
     sig(ty, params.into_iter().take(args.len()).collect())
 }
@@ -242,9 +202,9 @@ fn round_float(f: f64, digits: i64, cut: bool) -> f64 {
     (if cut { scaled.trunc() } else { scaled.round() }) / scale
 }
 
-fn bind_power(args: &[Arg]) -> SqlResult<Signature> {
-    arity("POWER", args, 2, 2)?;
-    let ty = number(&args[0], 1, "power")?;
+fn bind_power(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
+    let ty = number(&args[0], 1, name)?;
     let ret = if let DataType::Decimal { scale, .. } = &ty {
         DataType::decimal(38, *scale)
     } else {

@@ -8,18 +8,8 @@ use crate::value::text::{char_count, char_offset};
 use crate::value::{DataType, Steps, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "CHARINDEX",
-        bind: bind_charindex,
-        eval: charindex,
-        date_part: false,
-    },
-    Function {
-        name: "PATINDEX",
-        bind: bind_patindex,
-        eval: patindex,
-        date_part: false,
-    },
+    Function::new("CHARINDEX", bind_charindex, charindex),
+    Function::new("PATINDEX", bind_patindex, patindex),
 ];
 
 /// Both texts are given the collation that decides, so that `eval` finds it in either.
@@ -29,8 +19,8 @@ fn searched(args: &[Arg]) -> Vec<DataType> {
     vec![a.with_collation(collation), b.with_collation(collation)]
 }
 
-fn bind_charindex(args: &[Arg]) -> SqlResult<Signature> {
-    arity("CHARINDEX", args, 2, 3)?;
+fn bind_charindex(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 3)?;
     let mut params = searched(args);
     let ret = count_type(&params[1]);
     if args.len() == 3 {
@@ -69,8 +59,8 @@ fn charindex(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlR
     })))
 }
 
-fn bind_patindex(args: &[Arg]) -> SqlResult<Signature> {
-    arity("PATINDEX", args, 2, 2)?;
+fn bind_patindex(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let params = searched(args);
     sig(count_type(&params[1]), params)
 }

@@ -8,12 +8,7 @@ use crate::value::{DataType, Length};
 /// A function without arguments that reads one value of the session.
 macro_rules! session {
     ($($name:literal => $value:ident),* $(,)?) => {
-        &[$(Function {
-            name: $name,
-            bind: |args| bind($name, args, SessionValue::$value),
-            eval: |host, _, _| Ok(host.session_value(SessionValue::$value)),
-            date_part: false,
-        }),*]
+        &[$(Function::new($name, |name, args| bind(name, args, SessionValue::$value), |host, _, _| Ok(host.session_value(SessionValue::$value))).of_its_time()),*]
     };
 }
 

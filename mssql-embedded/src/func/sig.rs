@@ -12,25 +12,30 @@ pub(super) fn arity(name: &str, args: &[Arg], least: usize, most: usize) -> SqlR
     if (least..=most).contains(&args.len()) {
         return Ok(());
     }
+    if least == most {
+        return Err(argument_count(name, least));
+    }
     let name = name.to_ascii_lowercase();
-    Err(if least == most {
-        SqlError::with(
-            174,
-            15,
-            1,
-            format!("The {name} function requires {least} argument(s)."),
-        )
-    } else {
-        SqlError::with(
-            189,
-            15,
-            1,
-            format!("The {name} function requires {least} to {most} arguments."),
-        )
-    })
+    Err(SqlError::with(
+        189,
+        15,
+        1,
+        format!("The {name} function requires {least} to {most} arguments."),
+    ))
 }
 
-/// A signature whose result can be NULL.
+/// 174: a call that has not the number of arguments which its function takes.
+pub fn argument_count(name: &str, count: usize) -> SqlError {
+    let name = name.to_ascii_lowercase();
+    SqlError::with(
+        174,
+        15,
+        1,
+        format!("The {name} function requires {count} argument(s)."),
+    )
+}
+
+/// A signature whose result may be NULL, which is the usual one.
 pub(super) fn sig(ret: DataType, params: Vec<DataType>) -> SqlResult<Signature> {
     Ok(Signature {
         ret,
@@ -39,7 +44,6 @@ pub(super) fn sig(ret: DataType, params: Vec<DataType>) -> SqlResult<Signature> 
     })
 }
 
-/// A signature whose result is never NULL.
 pub(super) fn never_null(ret: DataType, params: Vec<DataType>) -> SqlResult<Signature> {
     Ok(Signature {
         ret,

@@ -7,22 +7,12 @@ use crate::value::fold::upper_unit;
 use crate::value::{DataType, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "SOUNDEX",
-        bind: bind_soundex,
-        eval: soundex,
-        date_part: false,
-    },
-    Function {
-        name: "DIFFERENCE",
-        bind: bind_difference,
-        eval: difference,
-        date_part: false,
-    },
+    Function::new("SOUNDEX", bind_soundex, soundex),
+    Function::new("DIFFERENCE", bind_difference, difference),
 ];
 
-fn bind_soundex(args: &[Arg]) -> SqlResult<Signature> {
-    arity("SOUNDEX", args, 1, 1)?;
+fn bind_soundex(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     sig(DataType::varchar(5, DEFAULT), vec![text(&args[0])])
 }
 
@@ -72,8 +62,8 @@ fn soundex_code(s: &[u16]) -> String {
     format!("{out:0<4}")
 }
 
-fn bind_difference(args: &[Arg]) -> SqlResult<Signature> {
-    arity("DIFFERENCE", args, 2, 2)?;
+fn bind_difference(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     sig(DataType::Int, args.iter().map(text).collect())
 }
 

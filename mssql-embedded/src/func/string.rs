@@ -12,72 +12,17 @@ use crate::value::text::{
 use crate::value::{DataType, Length, Steps, Value, errors};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "LEN",
-        bind: bind_len,
-        eval: eval_len,
-        date_part: false,
-    },
-    Function {
-        name: "DATALENGTH",
-        bind: bind_data_length,
-        eval: data_length,
-        date_part: false,
-    },
-    Function {
-        name: "SUBSTRING",
-        bind: bind_substring,
-        eval: substring,
-        date_part: false,
-    },
-    Function {
-        name: "LEFT",
-        bind: |a| bind_side("LEFT", a),
-        eval: left,
-        date_part: false,
-    },
-    Function {
-        name: "RIGHT",
-        bind: |a| bind_side("RIGHT", a),
-        eval: right,
-        date_part: false,
-    },
-    Function {
-        name: "UPPER",
-        bind: |a| unary("UPPER", a),
-        eval: upper,
-        date_part: false,
-    },
-    Function {
-        name: "LOWER",
-        bind: |a| unary("LOWER", a),
-        eval: lower,
-        date_part: false,
-    },
-    Function {
-        name: "LTRIM",
-        bind: |a| unary("LTRIM", a),
-        eval: ltrim,
-        date_part: false,
-    },
-    Function {
-        name: "RTRIM",
-        bind: |a| unary("RTRIM", a),
-        eval: rtrim,
-        date_part: false,
-    },
-    Function {
-        name: "TRIM",
-        bind: bind_trim,
-        eval: trim,
-        date_part: false,
-    },
-    Function {
-        name: "REVERSE",
-        bind: |a| unary("REVERSE", a),
-        eval: reverse,
-        date_part: false,
-    },
+    Function::new("LEN", bind_len, eval_len),
+    Function::new("DATALENGTH", bind_data_length, data_length),
+    Function::new("SUBSTRING", bind_substring, substring),
+    Function::new("LEFT", bind_side, left),
+    Function::new("RIGHT", bind_side, right),
+    Function::new("UPPER", unary, upper),
+    Function::new("LOWER", unary, lower),
+    Function::new("LTRIM", unary, ltrim),
+    Function::new("RTRIM", unary, rtrim),
+    Function::new("TRIM", bind_trim, trim),
+    Function::new("REVERSE", unary, reverse),
 ];
 
 /// One text in, the same variable-length type out.
@@ -131,8 +76,8 @@ fn rtrim(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
 }
 
 /// `TRIM(s)`, or `TRIM(characters FROM s)`, which arrives as the characters and the text.
-fn bind_trim(args: &[Arg]) -> SqlResult<Signature> {
-    arity("TRIM", args, 1, 2)?;
+fn bind_trim(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 2)?;
     let params: Vec<_> = args.iter().map(text).collect();
     let ret = params.last().map_or(DataType::Null, variable);
     sig(ret, params)
@@ -185,8 +130,8 @@ fn reverse(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResult
     })
 }
 
-fn bind_len(args: &[Arg]) -> SqlResult<Signature> {
-    arity("LEN", args, 1, 1)?;
+fn bind_len(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     let ty = text(&args[0]);
     sig(count_type(&ty), vec![ty])
 }
@@ -199,8 +144,8 @@ fn eval_len(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlResul
     }
 }
 
-fn bind_data_length(args: &[Arg]) -> SqlResult<Signature> {
-    arity("DATALENGTH", args, 1, 1)?;
+fn bind_data_length(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     sig(count_type(&args[0].ty), vec![args[0].ty.clone()])
 }
 
@@ -266,15 +211,15 @@ fn shortened(ty: DataType, length: &Arg) -> DataType {
     }
 }
 
-fn bind_substring(args: &[Arg]) -> SqlResult<Signature> {
-    arity("SUBSTRING", args, 3, 3)?;
+fn bind_substring(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 3, 3)?;
     let ty = &args[0].ty;
     let ty = if ty.is_string() || ty.is_binary() {
         ty.clone()
     } else if *ty == DataType::Null {
         DataType::varchar(1, DEFAULT)
     } else {
-        return Err(errors::invalid_argument(ty, 1, "substring"));
+        return Err(errors::invalid_argument(ty, 1, name));
     };
     let ret = shortened(variable(&ty), &args[2]);
     sig(ret, vec![ty, DataType::BigInt, DataType::BigInt])

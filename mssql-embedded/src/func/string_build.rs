@@ -12,64 +12,19 @@ use crate::value::text::{char_count, char_offset, from_str, to_string};
 use crate::value::{Collation, DataType, Length, Steps, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function {
-        name: "REPLACE",
-        bind: bind_replace,
-        eval: replace,
-        date_part: false,
-    },
-    Function {
-        name: "REPLICATE",
-        bind: bind_replicate,
-        eval: replicate,
-        date_part: false,
-    },
-    Function {
-        name: "SPACE",
-        bind: bind_space,
-        eval: space,
-        date_part: false,
-    },
-    Function {
-        name: "STUFF",
-        bind: bind_stuff,
-        eval: stuff,
-        date_part: false,
-    },
-    Function {
-        name: "CONCAT",
-        bind: |a| bind_concat("CONCAT", a, 2),
-        eval: concat,
-        date_part: false,
-    },
-    Function {
-        name: "CONCAT_WS",
-        bind: |a| bind_concat("CONCAT_WS", a, 3),
-        eval: concat_ws,
-        date_part: false,
-    },
-    Function {
-        name: "QUOTENAME",
-        bind: bind_quotename,
-        eval: quotename,
-        date_part: false,
-    },
-    Function {
-        name: "TRANSLATE",
-        bind: bind_translate,
-        eval: translate,
-        date_part: false,
-    },
-    Function {
-        name: "STRING_ESCAPE",
-        bind: bind_escape,
-        eval: string_escape,
-        date_part: false,
-    },
+    Function::new("REPLACE", bind_replace, replace),
+    Function::new("REPLICATE", bind_replicate, replicate),
+    Function::new("SPACE", bind_space, space),
+    Function::new("STUFF", bind_stuff, stuff),
+    Function::new("CONCAT", |name, a| bind_concat(name, a, 2), concat),
+    Function::new("CONCAT_WS", |name, a| bind_concat(name, a, 3), concat_ws),
+    Function::new("QUOTENAME", bind_quotename, quotename),
+    Function::new("TRANSLATE", bind_translate, translate),
+    Function::new("STRING_ESCAPE", bind_escape, string_escape),
 ];
 
-fn bind_replace(args: &[Arg]) -> SqlResult<Signature> {
-    arity("REPLACE", args, 3, 3)?;
+fn bind_replace(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 3, 3)?;
     let types: Vec<_> = args.iter().map(text).collect();
     let ret = widest(&types.iter().collect::<Vec<_>>());
     sig(ret, types)
@@ -127,8 +82,8 @@ fn begins_with(
     Ok(true)
 }
 
-fn bind_replicate(args: &[Arg]) -> SqlResult<Signature> {
-    arity("REPLICATE", args, 2, 2)?;
+fn bind_replicate(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let ty = text(&args[0]);
     sig(widest(&[&ty]), vec![ty, DataType::BigInt])
 }
@@ -155,8 +110,8 @@ fn replicate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlR
     Ok(fitted(s.repeat(count), &signature.ret))
 }
 
-fn bind_space(args: &[Arg]) -> SqlResult<Signature> {
-    arity("SPACE", args, 1, 1)?;
+fn bind_space(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 1)?;
     sig(DataType::varchar(8000, DEFAULT), vec![DataType::Int])
 }
 
@@ -170,8 +125,8 @@ fn space(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     }
 }
 
-fn bind_stuff(args: &[Arg]) -> SqlResult<Signature> {
-    arity("STUFF", args, 4, 4)?;
+fn bind_stuff(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 4, 4)?;
     let (ty, with) = (text(&args[0]), text(&args[3]));
     sig(
         widest(&[&ty, &with]),
@@ -276,8 +231,8 @@ fn joined(parts: &[&[u16]], host: &dyn Host, signature: &Signature) -> SqlResult
     Ok(fitted(parts.concat(), &signature.ret))
 }
 
-fn bind_quotename(args: &[Arg]) -> SqlResult<Signature> {
-    arity("QUOTENAME", args, 1, 2)?;
+fn bind_quotename(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 1, 2)?;
     let name = DataType::nvarchar(4000, DEFAULT);
     let params = [name, DataType::nvarchar(1, DEFAULT)]
         .into_iter()
@@ -314,8 +269,8 @@ fn quotename(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value
     Ok(Value::Str(out.into()))
 }
 
-fn bind_translate(args: &[Arg]) -> SqlResult<Signature> {
-    arity("TRANSLATE", args, 3, 3)?;
+fn bind_translate(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 3, 3)?;
     let mut types: Vec<_> = args.iter().map(text).collect();
     let ret = variable(&types[0]);
     // What comes in must be of the code page of the text it comes into.
@@ -357,8 +312,8 @@ fn translate(host: &mut dyn Host, signature: &Signature, args: &[Value]) -> SqlR
     Ok(fitted(out, &signature.ret))
 }
 
-fn bind_escape(args: &[Arg]) -> SqlResult<Signature> {
-    arity("STRING_ESCAPE", args, 2, 2)?;
+fn bind_escape(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let ty = text(&args[0]);
     let collation = ty.collation().unwrap_or(DEFAULT);
     sig(

@@ -8,15 +8,10 @@ use crate::value::{DataType, Value, errors, text};
 /// The name under which the binder finds it; no call can be written so.
 pub const AT_TIME_ZONE: &str = "AT TIME ZONE";
 
-pub(super) static FUNCTIONS: &[Function] = &[Function {
-    name: AT_TIME_ZONE,
-    bind,
-    eval,
-    date_part: false,
-}];
+pub(super) static FUNCTIONS: &[Function] = &[Function::new(AT_TIME_ZONE, bind, eval)];
 
-fn bind(args: &[Arg]) -> SqlResult<Signature> {
-    arity(AT_TIME_ZONE, args, 2, 2)?;
+fn bind(name: &str, args: &[Arg]) -> SqlResult<Signature> {
+    arity(name, args, 2, 2)?;
     let scale = match &args[0].ty {
         DataType::DateTimeOffset(n) | DataType::DateTime2(n) => *n,
         DataType::DateTime => 3,
@@ -38,10 +33,10 @@ fn bind(args: &[Arg]) -> SqlResult<Signature> {
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier
         | DataType::Date
-        | DataType::Time(_)) => return Err(errors::invalid_argument(other, 1, AT_TIME_ZONE)),
+        | DataType::Time(_)) => return Err(errors::invalid_argument(other, 1, name)),
     };
     if !args[1].ty.is_string() {
-        return Err(errors::invalid_argument(&args[1].ty, 2, AT_TIME_ZONE));
+        return Err(errors::invalid_argument(&args[1].ty, 2, name));
     }
     let ty = DataType::DateTimeOffset(scale);
     sig(ty.clone(), vec![ty, args[1].ty.clone()])

@@ -37,7 +37,7 @@ pub(super) struct List {
     pub guarded: bool,
 }
 
-/// A GOTO.
+/// A GOTO, whose label may come later.
 pub(super) struct Jump {
     pub label: String,
     pub line: u32,
@@ -339,6 +339,15 @@ impl<'a> Parser<'a> {
     /// The refusal of a construct the engine does not implement, at the current line.
     pub fn unsupported(&self, what: &str) -> SqlError {
         SqlError::unsupported(what).at(self.line())
+    }
+
+    /// The refusal of an option by its word, or the syntax error of what is none.
+    pub fn unsupported_word(&self, what: &str) -> SqlError {
+        if self.is_ident() || self.is(Tok::Reserved) {
+            self.unsupported(what)
+        } else {
+            self.fail()
+        }
     }
 
     /// `=`, or an operator with `=`. `None` inside the result is plain assignment.

@@ -41,12 +41,7 @@ impl Parser<'_> {
         }
         if !self.kw("SET") {
             let what = format!("ALTER DATABASE … {}", self.upper());
-            let word = matches!(self.peek().kind, Tok::Word | Tok::Reserved);
-            return Err(if word {
-                self.unsupported(&what)
-            } else {
-                self.fail()
-            });
+            return Err(self.unsupported_word(&what));
         }
         self.advance();
         let setting = self.database_setting()?;
@@ -81,12 +76,7 @@ impl Parser<'_> {
             return self.integer().map(DatabaseSetting::CompatibilityLevel);
         }
         let what = format!("ALTER DATABASE … SET {}", self.upper());
-        let word = matches!(self.peek().kind, Tok::Word | Tok::Reserved);
-        Err(if word {
-            self.unsupported(&what)
-        } else {
-            self.fail()
-        })
+        Err(self.unsupported_word(&what))
     }
 
     /// `WITH ROLLBACK IMMEDIATE`, `WITH ROLLBACK AFTER n SECONDS`, `WITH NO_WAIT`: what happens to

@@ -9,7 +9,7 @@ use super::cursor::Parser;
 use super::errors;
 use super::stmt::Place;
 use super::token::Tok;
-use crate::ast::{Ddl, StmtKind};
+use crate::ast::{Ddl, Making, StmtKind};
 use crate::error::{SqlError, SqlResult};
 use crate::refused::Kind;
 
@@ -67,14 +67,16 @@ impl Parser<'_> {
     pub fn create(&mut self, place: Place) -> SqlResult<StmtKind> {
         self.advance();
         let or_alter = self.kw("OR") && self.kw_at(1, "ALTER");
+        let mut making = Making::Create;
         if or_alter {
             self.advance();
             self.advance();
+            making = Making::CreateOrAlter;
         }
         let word = self.upper();
         let ddl = match word.as_str() {
-            "PROC" | "PROCEDURE" => self.create_procedure(place, or_alter, false)?,
-            "VIEW" => self.create_view(place, or_alter, false)?,
+            "PROC" | "PROCEDURE" => self.create_procedure(place, making)?,
+            "VIEW" => self.create_view(place, making)?,
             _ if or_alter && KNOWN_TYPES.contains(&word.as_str()) => {
                 return Err(self.unknown_type("CREATE OR ALTER", &word));
             }
@@ -95,8 +97,8 @@ impl Parser<'_> {
         self.advance();
         let word = self.upper();
         let ddl = match word.as_str() {
-            "PROC" | "PROCEDURE" => self.create_procedure(place, false, true)?,
-            "VIEW" => self.create_view(place, false, true)?,
+            "PROC" | "PROCEDURE" => self.create_procedure(place, Making::Alter)?,
+            "VIEW" => self.create_view(place, Making::Alter)?,
             "TABLE" => self.alter_table()?,
             "LOGIN" => self.alter_login()?,
             "USER" => self.alter_user()?,

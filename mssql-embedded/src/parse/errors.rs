@@ -1,14 +1,16 @@
 //! SQL Server's syntax errors, one function each, so that number, severity, state and text stand in
-//! one place.
+//! one place. Some the binder raises as well, where it takes more than the text to see them; it does not
+//! know the line, and says 0.
 
 use crate::error::SqlError;
+use crate::value;
 
 fn syntax(number: i32, state: u8, line: u32, message: String) -> SqlError {
     SqlError::with(number, 15, state, message).at(line)
 }
 
 pub(super) fn near(text: &str, line: u32) -> SqlError {
-    syntax(102, 1, line, format!("Incorrect syntax near '{text}'."))
+    SqlError::near(text).at(line)
 }
 
 pub(super) fn near_keyword(text: &str, line: u32) -> SqlError {
@@ -32,11 +34,12 @@ pub(super) fn unclosed_comment(line: u32) -> SqlError {
     syntax(113, 1, line, "Missing end comment mark '*/'.".into())
 }
 
-pub(super) fn empty_name(line: u32) -> SqlError {
+/// The state tells a name in the text from that of a column to be made.
+pub(crate) fn empty_name(state: u8, line: u32) -> SqlError {
     let message = "An object or column name is missing or empty. For SELECT INTO statements, verify \
                    each column has a name. For other statements, look for empty alias names. Aliases \
                    defined as \"\" or [] are not allowed. Change the alias to a valid name.";
-    syntax(1038, 4, line, message.into())
+    syntax(1038, state, line, message.into())
 }
 
 pub(super) fn too_deep(line: u32) -> SqlError {
@@ -46,7 +49,7 @@ pub(super) fn too_deep(line: u32) -> SqlError {
 }
 
 /// The keyword is shown in small letters however it is written.
-pub(super) fn with_needs_semicolon(line: u32) -> SqlError {
+pub(crate) fn with_needs_semicolon(line: u32) -> SqlError {
     let message = "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, \
                    an xmlnamespaces clause or a change tracking context clause, the previous statement must \
                    be terminated with a semicolon.";
@@ -140,13 +143,13 @@ pub(super) fn rethrow_outside_catch(line: u32) -> SqlError {
     syntax(10704, 1, line, message.into())
 }
 
-pub(super) fn assignment_with_data(line: u32) -> SqlError {
+pub(crate) fn assignment_with_data(line: u32) -> SqlError {
     let message = "A SELECT statement that assigns a value to a variable must not be combined with \
                    data-retrieval operations.";
     syntax(141, 1, line, message.into())
 }
 
-pub(super) fn order_by_in_subquery(line: u32) -> SqlError {
+pub(crate) fn order_by_in_subquery(line: u32) -> SqlError {
     let message = "The ORDER BY clause is invalid in views, inline functions, derived tables, \
                    subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also \
                    specified.";
@@ -158,7 +161,7 @@ pub(super) fn top_with_offset(line: u32) -> SqlError {
     syntax(10741, 2, line, message.into())
 }
 
-pub(super) fn ties_without_order(line: u32) -> SqlError {
+pub(crate) fn ties_without_order(line: u32) -> SqlError {
     let message =
         "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     syntax(1062, 1, line, message.into())
@@ -202,7 +205,7 @@ pub(super) fn too_many_prefixes(name: &str, line: u32) -> SqlError {
     syntax(117, 1, line, message)
 }
 
-pub(super) fn subquery_not_allowed(line: u32) -> SqlError {
+pub(crate) fn subquery_not_allowed(line: u32) -> SqlError {
     let message =
         "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     syntax(1046, 1, line, message.into())
@@ -214,8 +217,7 @@ pub(super) fn unknown_set_option(name: &str, line: u32) -> SqlError {
 }
 
 pub(super) fn unknown_option(name: &str, of: &str, line: u32) -> SqlError {
-    let message = format!("'{name}' is not a recognized {of} option.");
-    syntax(155, 2, line, message)
+    value::errors::unknown_option(name, of, 2).at(line)
 }
 
 pub(super) fn unknown_hint(name: &str, line: u32) -> SqlError {

@@ -181,7 +181,7 @@ impl Lexer<'_> {
         self.at += 1;
         if kind == Tok::Quoted {
             if content.is_empty() {
-                return Err(errors::empty_name(pos.line));
+                return Err(errors::empty_name(4, pos.line));
             }
             check_length(content, doubled, pos)?;
         }

@@ -15,7 +15,7 @@ mod declare;
 mod define;
 mod dml;
 mod drop;
-mod errors;
+pub(crate) mod errors;
 mod exec;
 mod expr;
 #[cfg(test)]

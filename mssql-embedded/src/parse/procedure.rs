@@ -6,17 +6,12 @@ use super::cursor::{Parser, Scope};
 use super::errors;
 use super::stmt::{ListEnd, Place};
 use super::token::Tok;
-use crate::ast::{CreateProcedure, CreateView, Ddl, ObjectName, PARAMETERS_MAX, ProcParam};
-use crate::error::SqlResult;
+use crate::ast::{CreateProcedure, CreateView, Ddl, Making, ObjectName, PARAMETERS_MAX, ProcParam};
+use crate::error::{SqlError, SqlResult};
 use crate::refused::Kind;
 
 impl Parser<'_> {
-    pub fn create_procedure(
-        &mut self,
-        place: Place,
-        or_alter: bool,
-        alter: bool,
-    ) -> SqlResult<Ddl> {
+    pub fn create_procedure(&mut self, place: Place, making: Making) -> SqlResult<Ddl> {
         self.first_in_batch(place, "CREATE/ALTER PROCEDURE")?;
         self.advance();
         let name = self.object_name()?;
@@ -24,7 +19,7 @@ impl Parser<'_> {
             return Err(self.refused(Kind::Clause, "a temporary procedure"));
         }
         let short = name.parts.last().map_or("", |p| p.name.as_str()).to_owned();
-        let read = self.procedure_of(name, or_alter, alter);
+        let read = self.procedure_of(name, making);
         // From here on errors say in which procedure they are.
         read.map_err(|mut error| {
             error.procedure = short;
@@ -32,28 +27,25 @@ impl Parser<'_> {
         })
     }
 
-    fn procedure_of(&mut self, name: ObjectName, or_alter: bool, alter: bool) -> SqlResult<Ddl> {
+    fn procedure_of(&mut self, name: ObjectName, making: Making) -> SqlResult<Ddl> {
         if self.is(Tok::Semi) {
             return Err(self.refused(Kind::Clause, "a numbered procedure"));
         }
         let line = self.line();
         let params = self.proc_params()?;
         if params.len() > PARAMETERS_MAX {
-            let what = if alter { "ALTER" } else { "CREATE" };
-            return Err(errors::too_many_parameters(what, PARAMETERS_MAX, line));
+            let verb = making.verb();
+            return Err(errors::too_many_parameters(verb, PARAMETERS_MAX, line));
         }
         let mut procedure = CreateProcedure {
             name,
-            or_alter,
-            alter,
+            making,
             params,
-            execute_as: None,
-            recompile: false,
             body: Arc::default(),
             text: self.text.to_owned(),
         };
         if self.eat_kw("WITH") {
-            self.proc_options(&mut procedure)?;
+            self.proc_options()?;
         }
         if self.kw("FOR") {
             return Err(self.refused(Kind::Clause, "FOR REPLICATION"));
@@ -119,36 +111,37 @@ impl Parser<'_> {
         })
     }
 
-    fn proc_options(&mut self, procedure: &mut CreateProcedure) -> SqlResult<()> {
+    /// What may stand here changes nothing: when a plan is made anew cannot be observed.
+    fn proc_options(&mut self) -> SqlResult<()> {
         self.comma_list(|p| {
             if p.eat_kw("RECOMPILE") {
-                procedure.recompile = true;
-            } else if p.kw("EXEC") || p.kw("EXECUTE") {
-                p.advance();
+                Ok(())
+            } else if p.eat_kw("EXEC") || p.eat_kw("EXECUTE") {
                 p.expect_kw("AS")?;
-                procedure.execute_as = Some(p.execute_as_principal()?);
-            } else if p.is_ident() {
-                return Err(p.unsupported(&format!("the procedure option {}", p.upper())));
+                p.execute_as_caller()
             } else {
-                return Err(p.fail());
+                Err(p.unsupported_word(&format!("the procedure option {}", p.upper())))
             }
-            Ok(())
         })
         .map(drop)
     }
 
-    fn execute_as_principal(&mut self) -> SqlResult<String> {
-        if self.kw_any(&["OWNER", "SELF", "CALLER"]) {
-            let word = self.upper();
-            self.advance();
-            return Ok(word);
+    /// EXECUTE AS CALLER, which is what a procedure does by itself; as somebody else it does not run here.
+    fn execute_as_caller(&mut self) -> SqlResult<()> {
+        if self.eat_kw("CALLER") {
+            return Ok(());
         }
-        self.string()
+        let line = self.line();
+        let other = if self.kw_any(&["OWNER", "SELF"]) {
+            self.upper()
+        } else {
+            self.string()?
+        };
+        Err(SqlError::unsupported(format!("EXECUTE AS {other}")).at(line))
     }
 
-    pub fn create_view(&mut self, place: Place, or_alter: bool, alter: bool) -> SqlResult<Ddl> {
-        let what = if alter { "ALTER VIEW" } else { "CREATE VIEW" };
-        self.first_in_batch(place, what)?;
+    pub fn create_view(&mut self, place: Place, making: Making) -> SqlResult<Ddl> {
+        self.first_in_batch(place, &format!("{} VIEW", making.verb()))?;
         self.advance();
         let name = self.object_name()?;
         let columns = if self.is(Tok::LParen) {
@@ -178,8 +171,7 @@ impl Parser<'_> {
             columns,
             query,
             text: self.text.to_owned(),
-            or_alter,
-            alter,
+            making,
         }))
     }
 }

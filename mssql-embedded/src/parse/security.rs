@@ -107,11 +107,7 @@ impl Parser<'_> {
     fn default_schema(&mut self) -> SqlResult<Ident> {
         if !self.kw("DEFAULT_SCHEMA") {
             let what = format!("the user option {}", self.upper());
-            return Err(if self.is_ident() {
-                self.unsupported(&what)
-            } else {
-                self.fail()
-            });
+            return Err(self.unsupported_word(&what));
         }
         self.advance();
         self.expect(Tok::Eq)?;

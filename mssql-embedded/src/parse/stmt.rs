@@ -20,7 +20,7 @@ pub(super) enum ListEnd {
 }
 
 impl Parser<'_> {
-    /// The whole text.
+    /// The statements of the whole text.
     pub fn batch(&mut self) -> SqlResult<Batch> {
         let statements = self.statements(ListEnd::Text)?;
         self.check_labels()?;

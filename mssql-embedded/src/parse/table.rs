@@ -35,11 +35,7 @@ impl Parser<'_> {
     fn table_option(&mut self) -> SqlResult<()> {
         if !self.kw("DATA_COMPRESSION") {
             let what = format!("the table option {}", self.upper());
-            return Err(if self.is_ident() {
-                self.unsupported(&what)
-            } else {
-                self.fail()
-            });
+            return Err(self.unsupported_word(&what));
         }
         self.advance();
         self.expect(Tok::Eq)?;
@@ -212,11 +208,7 @@ impl Parser<'_> {
         self.expect(Tok::LParen)?;
         if !self.kw("LOCK_ESCALATION") {
             let what = format!("ALTER TABLE … SET ({})", self.upper());
-            return Err(if self.is_ident() {
-                self.unsupported(&what)
-            } else {
-                self.fail()
-            });
+            return Err(self.unsupported_word(&what));
         }
         self.advance();
         self.expect(Tok::Eq)?;

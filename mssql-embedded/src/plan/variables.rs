@@ -158,7 +158,7 @@ fn as_target(mut error: SqlError) -> SqlError {
     error
 }
 
-/// 137.
+/// 137: a variable that nobody has declared.
 pub fn undeclared(name: &str, pos: Pos) -> SqlError {
     SqlError::with(
         137,
@@ -169,7 +169,7 @@ pub fn undeclared(name: &str, pos: Pos) -> SqlError {
     .at(pos.line)
 }
 
-/// 1087.
+/// 1087: a table variable that nobody has declared.
 fn undeclared_table(name: &str) -> SqlError {
     SqlError::with(
         1087,

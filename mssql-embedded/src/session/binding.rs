@@ -4,7 +4,7 @@ use crate::ast::{ExecStmt, Expr, ExprKind, Stmt, StmtKind, ValueStmt};
 use crate::bind::{self, BindContext};
 use crate::catalog::{Catalog, LookedUp};
 use crate::context::{Core, Frame};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::interrupt::Asking;
 use crate::plan::{Bound, Module};
 
@@ -20,12 +20,7 @@ pub fn bind_one(
     looked_up: &LookedUp,
     interrupted: Asking<'_>,
 ) -> SqlResult<Bound> {
-    let Some(database) = catalog.databases.get(&core.database) else {
-        return Err(SqlError::new(
-            911,
-            format!("Database '{}' does not exist.", core.database),
-        ));
-    };
+    let database = catalog.current(&core.database)?;
     let context = BindContext {
         catalog,
         database,

@@ -6,7 +6,7 @@ use crate::ast::{ProcParam, Stmt};
 use crate::bind::{self, BindContext, bind_scalars, resolve_type};
 use crate::catalog::{Catalog, Database, Param, ProcedureDef};
 use crate::context::Core;
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::exec::constant;
 use crate::interrupt::{Asking, stop_if};
 use crate::memory::Charge;
@@ -26,10 +26,7 @@ pub fn module_of(
     if let Some(module) = core.engine.module(procedure.id, procedure.version) {
         return Ok(module);
     }
-    let database = catalog
-        .databases
-        .get(&core.database)
-        .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    let database = catalog.current(&core.database)?;
     let variables = collect_variables(database, &procedure.params, &procedure.body, interrupted)?;
     let module = Module::new(
         procedure.params.clone(),
@@ -89,10 +86,7 @@ pub fn compile_text(
         });
     }
     let catalog = engine.catalog();
-    let database = catalog
-        .databases
-        .get(&core.database)
-        .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    let database = catalog.current(&core.database)?;
     let options = ParseOptions {
         quoted_identifier: core.settings.quoted_identifier,
         open_json: database.has_open_json(),
@@ -145,10 +139,7 @@ pub fn parse_parameters(text: &str, core: &Core, interrupted: Asking<'_>) -> Sql
         charge.add(tokens * BYTES_PER_TOKEN)
     })?;
     let catalog = core.engine.catalog();
-    let database = catalog
-        .databases
-        .get(&core.database)
-        .ok_or_else(|| SqlError::new(911, "The current database does not exist."))?;
+    let database = catalog.current(&core.database)?;
     declared
         .iter()
         .map(|p| bind_parameter(&catalog, database, p))

@@ -1,10 +1,11 @@
 //! Who may log in, and which databases a login may enter.
 
 use crate::access::Latch;
-use crate::catalog::{Login, database_user};
-use crate::context::{Core, acting_login, no_access, no_database};
+use crate::catalog::{Login, database_user, no_database};
+use crate::context::{Core, acting_login, no_access};
 use crate::error::{SqlError, SqlResult};
 use crate::storage::State;
+use crate::value::Collation;
 
 use super::LoginRequest;
 
@@ -17,6 +18,9 @@ pub struct Identity {
     pub user: i32,
     /// The database, folded.
     pub database: String,
+    /// The database as the client is told of it.
+    pub database_name: String,
+    pub collation: Collation,
 }
 
 /// The refusal of a login, which never tells why.
@@ -78,6 +82,8 @@ pub fn identify(latch: &Latch<'_>, request: &LoginRequest, now_ms: i64) -> SqlRe
         sysadmin: login.sysadmin,
         user,
         database: key,
+        database_name: database.name.clone(),
+        collation: database.collation,
     })
 }
 
@@ -101,8 +107,7 @@ pub fn enter_database(latch: &State, core: &mut Core, name: &str) -> SqlResult<(
         .databases
         .get(&core.database)
         .map_or(String::new(), |d| d.name.clone());
-    core.user = user;
-    core.database = key;
+    core.enter(key, user);
     Ok((database.name.clone(), old))
 }
 
@@ -126,8 +131,7 @@ pub fn return_home(latch: &State, core: &mut Core) -> SqlResult<Option<(String, 
             ),
         ));
     };
-    core.user = user;
-    let left = std::mem::replace(&mut core.database, core.home.clone());
+    let left = core.enter(core.home.clone(), user);
     let old = databases.get(&left).map_or("", |left| &left.name);
     Ok((left != core.home).then(|| (home.name.clone(), old.to_owned())))
 }

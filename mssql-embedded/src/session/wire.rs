@@ -17,6 +17,21 @@ pub fn too_many_parameters() -> SqlError {
     )
 }
 
+/// 5701: the session is in another database than before.
+pub fn database_changed(name: &str) -> SqlError {
+    SqlError::with(
+        5701,
+        10,
+        2,
+        format!("Changed database context to '{name}'."),
+    )
+}
+
+/// 5703: the session has a language, and there is but one.
+pub fn language_changed() -> SqlError {
+    SqlError::with(5703, 10, 1, "Changed language setting to us_english.")
+}
+
 /// How a statement ended, for its DONE token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoneKind {

@@ -17,7 +17,10 @@ use super::token;
 use super::version::Version;
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::Interrupt;
-use crate::session::{DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink, login_failed};
+use crate::session::{
+    DoneKind, EnvChange, LoginAck, RequestEnd, ResultSink, database_changed, language_changed,
+    login_failed,
+};
 use crate::tls::{Encryption, TlsConfigs};
 
 /// What the wire must know of its server.
@@ -152,14 +155,6 @@ fn log_in<B: Backend>(
     token::put_feature_acks(login.utf8_support, login.federated_echo.is_some(), out);
     response.link.packet_size = granted;
     Ok(session)
-}
-
-fn database_changed(name: &str) -> SqlError {
-    SqlError::with(5701, 0, 2, format!("Changed database context to '{name}'."))
-}
-
-fn language_changed() -> SqlError {
-    SqlError::with(5703, 0, 1, "Changed language setting to us_english.")
 }
 
 /// A client that has logged in.

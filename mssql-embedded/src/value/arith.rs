@@ -7,7 +7,7 @@ use super::operation::{BinaryOp, word};
 use super::{DataType, Length, Value, decimal, errors};
 use crate::error::SqlResult;
 
-/// `a op b`, with operands already of the types [`operation`] names and `ty` its result.
+/// `a op b`, with operands already of the types that [`super::operation::operation`] names and `ty` its result.
 ///
 /// # Errors
 ///

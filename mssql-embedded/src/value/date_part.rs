@@ -5,6 +5,16 @@ use super::datetime::{Moment, TICKS_PER_SECOND, days_in_month, from_civil, to_ci
 use super::{DataType, Value, errors};
 use crate::error::{SqlError, SqlResult};
 
+/// What is done with a part, on which depends whether a type has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartUse {
+    /// So many of it are added.
+    Add,
+    /// Its boundaries are counted.
+    Count,
+    Read,
+}
+
 /// A part of a date, as DATEADD and its kin name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatePart {
@@ -117,17 +127,17 @@ impl DatePart {
         })
     }
 
-    /// Refuses a part that a type does not have, as `function` would.
-    pub fn check(self, function: &str, ty: &DataType) -> SqlResult<()> {
+    /// Refuses a part that a type does not have for this use, as `function` would.
+    pub fn check(self, part_use: PartUse, function: &str, ty: &DataType) -> SqlResult<()> {
         let missing = match ty {
             DataType::Date => self.is_time() || self == Self::TzOffset,
             DataType::Time(_) => !self.is_time(),
             DataType::DateTime | DataType::SmallDateTime => {
                 self == Self::TzOffset
-                    || (function == "dateadd"
+                    || (part_use == PartUse::Add
                         && matches!(self, Self::Microsecond | Self::Nanosecond))
             }
-            DataType::DateTime2(_) => self == Self::TzOffset && function != "datepart",
+            DataType::DateTime2(_) => self == Self::TzOffset && part_use != PartUse::Read,
             DataType::Null
             | DataType::Bit
             | DataType::TinyInt
@@ -146,14 +156,14 @@ impl DatePart {
             | DataType::UniqueIdentifier
             | DataType::DateTimeOffset(_) => false,
         };
-        let not_for_function =
-            function != "datepart" && matches!(self, Self::TzOffset | Self::IsoWeek);
-        if missing || not_for_function {
+        let only_read = matches!(self, Self::TzOffset | Self::IsoWeek);
+        if missing || only_read && part_use != PartUse::Read {
             return Err(SqlError::new(
                 9810,
                 format!(
-                    "The datepart {} is not supported by date function {function} for data type {}.",
+                    "The datepart {} is not supported by date function {} for data type {}.",
                     self.name(),
+                    function.to_ascii_lowercase(),
                     ty.error_name()
                 ),
             ));
@@ -168,7 +178,7 @@ impl DatePart {
 ///
 /// 517 when the result leaves the type's range, 9810 for a part the type does not have.
 pub fn add(part: DatePart, number: i64, value: &Value, ty: &DataType) -> SqlResult<Value> {
-    part.check("dateadd", ty)?;
+    part.check(PartUse::Add, "dateadd", ty)?;
     let Some(moment) = Moment::of(value) else {
         return Err(errors::invalid_argument(ty, 3, "dateadd"));
     };

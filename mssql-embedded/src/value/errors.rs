@@ -117,13 +117,13 @@ pub(crate) fn conversion_failed(from: &DataType, text: &str, to: &DataType) -> S
 
 /// 8114: text that is not a number of this type, without the text.
 pub(crate) fn error_converting(from: &DataType, to: &DataType) -> SqlError {
-    let (from, to) = (from.error_name(), to.error_name());
-    SqlError::with(
-        8114,
-        16,
-        5,
-        format!("Error converting data type {from} to {to}."),
-    )
+    not_converted(from.error_name(), to.error_name())
+}
+
+/// 8114 with types by the names that the caller gives them.
+pub(crate) fn not_converted(from: &str, to: &str) -> SqlError {
+    let message = format!("Error converting data type {from} to {to}.");
+    SqlError::with(8114, 16, 5, message)
 }
 
 /// 241: text that is not a date or time.
@@ -168,7 +168,13 @@ pub(crate) fn bad_style(style: i32, from: &DataType) -> SqlError {
     )
 }
 
-/// 8134.
+/// 155: a word that is none of those an option or function takes; the state says who reads it.
+pub(crate) fn unknown_option(name: &str, of: &str, state: u8) -> SqlError {
+    let message = format!("'{name}' is not a recognized {of} option.");
+    SqlError::with(155, 15, state, message)
+}
+
+/// 8134: a division by zero.
 pub(crate) fn divide_by_zero() -> SqlError {
     SqlError::new(8134, "Divide by zero error encountered.")
 }

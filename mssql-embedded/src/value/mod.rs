@@ -38,7 +38,7 @@ pub use convert::{CastMode, StoreTarget, cast, cast_asking, refuse_style, room_f
 pub use data_type::{DataType, Length};
 pub use operation::BinaryOp;
 pub use steps::{STEPS_PER_TURN, Steps};
-pub use type_name::{BareLength, TypeArg};
+pub use type_name::{BareLength, TypeArg, bad_scale, no_such_type};
 
 /// One SQL value.
 ///

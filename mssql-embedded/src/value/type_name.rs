@@ -74,16 +74,21 @@ impl DataType {
             "varbinary" | "binary varying" => {
                 Ok(Self::VarBinary(variable(&lower, args, bare, 8000)?))
             }
-            _ => Err(refusal(Kind::Type, &lower).unwrap_or_else(|| {
-                SqlError::with(
-                    2715,
-                    16,
-                    6,
-                    format!("Column, parameter, or variable #1: Cannot find data type {name}."),
-                )
-            })),
+            _ => Err(refusal(Kind::Type, &lower).unwrap_or_else(|| no_such_type(name, 6))),
         }
     }
+}
+
+/// 2715: a name that is no data type; the state says whether it has parts.
+pub fn no_such_type(name: &str, state: u8) -> SqlError {
+    let message = format!("Column, parameter, or variable #1: Cannot find data type {name}.");
+    SqlError::with(2715, 16, state, message)
+}
+
+/// 1002: more digits for the fraction of a second than there are.
+pub fn bad_scale(scale: i64) -> SqlError {
+    let message = format!("Line 1: Specified scale {scale} is invalid.");
+    SqlError::with(1002, 15, 1, message)
 }
 
 fn takes_no_size(name: &str) -> SqlError {
@@ -107,20 +112,22 @@ fn too_large(size: i64, name: &str, most: i64) -> SqlError {
     )
 }
 
+fn too_precise(precision: i64, most: i64) -> SqlError {
+    SqlError::new(
+        2750,
+        format!(
+            "Column or parameter #1: Specified column precision {precision} is greater than the \
+             maximum precision of {most}."
+        ),
+    )
+}
+
 fn float(args: &[TypeArg]) -> SqlResult<DataType> {
     match args {
         [] => Ok(DataType::Float),
         [TypeArg::Number(1..=24)] => Ok(DataType::Real),
         [TypeArg::Number(25..=53)] => Ok(DataType::Float),
-        [TypeArg::Number(n)] => Err(SqlError::with(
-            2750,
-            16,
-            1,
-            format!(
-                "Column or parameter #1: Specified column precision {n} is greater than the maximum \
-                 precision of 53."
-            ),
-        )),
+        [TypeArg::Number(n)] => Err(too_precise(*n, 53)),
         _ => Err(takes_no_size("float")),
     }
 }
@@ -133,15 +140,7 @@ fn decimal(name: &str, args: &[TypeArg]) -> SqlResult<DataType> {
         _ => return Err(takes_no_size(name)),
     };
     if precision > 38 {
-        return Err(SqlError::with(
-            2750,
-            16,
-            1,
-            format!(
-                "Column or parameter #1: Specified column precision {precision} is greater than the \
-                 maximum precision of 38."
-            ),
-        ));
+        return Err(too_precise(precision, 38));
     }
     if precision < 1 {
         return Err(zero_length());
@@ -161,12 +160,7 @@ fn fraction(name: &str, args: &[TypeArg]) -> SqlResult<u8> {
     match args {
         [] => Ok(7),
         [TypeArg::Number(n @ 0..=7)] => Ok(*n as u8),
-        [TypeArg::Number(n)] => Err(SqlError::with(
-            1002,
-            15,
-            1,
-            format!("Line 1: Specified scale {n} is invalid."),
-        )),
+        [TypeArg::Number(n)] => Err(bad_scale(*n)),
         _ => Err(takes_no_size(name)),
     }
 }
@@ -184,7 +178,7 @@ fn size(name: &str, n: i64, most: u16) -> SqlResult<u16> {
     match u16::try_from(n) {
         Ok(0) => Err(zero_length()),
         Ok(n) if n <= most => Ok(n),
-        _ if n < 0 => Err(SqlError::with(102, 15, 1, "Incorrect syntax near '-'.")),
+        _ if n < 0 => Err(SqlError::near("-")),
         _ if n > 8000 => Err(too_large(n, name, 8000)),
         _ => Err(SqlError::with(
             2717,
@@ -201,7 +195,7 @@ fn fixed(name: &str, args: &[TypeArg], bare: BareLength, most: u16) -> SqlResult
     match args {
         [] => Ok(if bare == BareLength::One { 1 } else { 30 }),
         [TypeArg::Number(n)] => size(name, *n, most),
-        [TypeArg::Max] => Err(SqlError::with(102, 15, 1, "Incorrect syntax near 'max'.")),
+        [TypeArg::Max] => Err(SqlError::near("max")),
         _ => Err(takes_no_size(name)),
     }
 }

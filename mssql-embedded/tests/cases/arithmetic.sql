@@ -30,6 +30,13 @@ DECLARE @t TINYINT = 255;
 SET @t = @t + 1;
 -- expect error 220 16 * Arithmetic overflow error for data type tinyint, value = 256.
 
+-- case: a_refused_operand_is_called_as_in_all_messages
+SELECT ~1.5 AS a;
+-- expect error 8117 16 1 Operand data type numeric is invalid for '~' operator.
+GO
+SELECT -CAST('x' AS VARCHAR(MAX)) AS a;
+-- expect error 8117 16 1 Operand data type varchar(max) is invalid for minus operator.
+
 -- case: division_by_zero
 SELECT 1 / 0 AS a;
 -- expect error 8134 16 1 Divide by zero error encountered.

@@ -161,3 +161,23 @@ CREATE VIEW [$(s)].v AS SELECT 1 AS a;
 GO
 SELECT OBJECTPROPERTY(OBJECT_ID(N'[$(s)].v'), N'ExecIsAnsiNullsOn') AS a, OBJECTPROPERTY(OBJECT_ID(N'[$(s)].v'), N'ExecIsQuotedIdentOn') AS b;
 -- expect row: 1 | 1
+
+-- case: altering_a_view_or_procedure_keeps_when_it_was_created
+CREATE TABLE [$(s)].seen (name SYSNAME, created DATETIME);
+GO
+CREATE VIEW [$(s)].v AS SELECT 1 AS a;
+GO
+CREATE PROCEDURE [$(s)].p AS SELECT 1;
+GO
+INSERT [$(s)].seen SELECT name, create_date FROM sys.objects
+WHERE schema_id = SCHEMA_ID(N'$(s)') AND create_date = modify_date AND name IN (N'v', N'p');
+WAITFOR DELAY '00:00:00.050';
+GO
+ALTER VIEW [$(s)].v AS SELECT 2 AS a;
+GO
+CREATE OR ALTER PROCEDURE [$(s)].p AS SELECT 2;
+GO
+SELECT o.name FROM sys.objects AS o JOIN [$(s)].seen AS s ON s.name = o.name AND s.created = o.create_date
+WHERE o.schema_id = SCHEMA_ID(N'$(s)') AND o.modify_date > o.create_date ORDER BY o.name;
+-- expect row: N'p'
+-- expect row: N'v'

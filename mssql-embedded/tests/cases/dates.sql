@@ -25,6 +25,16 @@ SELECT DATEDIFF_BIG(MILLISECOND, '19700101', CAST('2024-01-01' AS DATETIME2)) AS
 -- expect columns: a bigint
 -- expect row: 1704067200000
 
+-- case: a_part_that_a_type_has_not
+SELECT DATENAME(tzoffset, CAST('2024-01-31' AS DATETIME)) AS a;
+-- expect error 9810 16 1 The datepart tzoffset is not supported by date function datename for data type datetime.
+GO
+SELECT DATEPART(hour, CAST('2024-01-31' AS DATE)) AS a;
+-- expect error 9810 16 1 The datepart hour is not supported by date function datepart for data type date.
+GO
+SELECT DATEADD(microsecond, 1, CAST('2024-01-31' AS DATETIME)) AS a;
+-- expect error 9810 16 1 The datepart microsecond is not supported by date function dateadd for data type datetime.
+
 -- case: datetime_rounds_to_a_300th
 SELECT CAST('2024-01-01 12:00:00.999' AS DATETIME) AS a, CAST('2024-01-01 12:00:00.998' AS DATETIME) AS b, CAST('2024-01-01 12:00:00.002' AS DATETIME) AS c, CAST('2024-01-01 12:00:00.001' AS DATETIME) AS d;
 -- expect row: 2024-01-01 12:00:01.000 | 2024-01-01 12:00:00.997 | 2024-01-01 12:00:00.003 | 2024-01-01 12:00:00.000

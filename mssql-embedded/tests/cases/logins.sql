@@ -85,3 +85,38 @@ GO
 -- on x
 EXEC [$(s)].p;
 -- expect row: 0
+
+-- case: who_may_not_make_logins_does_not_see_them_either
+CREATE LOGIN [$(s)_l] WITH PASSWORD = N'R1ght-password', CHECK_POLICY = OFF;
+CREATE USER [$(s)_l] FOR LOGIN [$(s)_l];
+CREATE ROLE [$(s)_r];
+GO
+-- on x
+-- login $(s)_l R1ght-password
+CREATE LOGIN [$(s)_m] WITH PASSWORD = N'R1ght-password', CHECK_POLICY = OFF;
+-- expect error 15247 16 1 User does not have permission to perform this action.
+GO
+-- on x
+DROP LOGIN [$(s)_l];
+-- expect error 15151 16 1 Cannot drop the login '$(s)_l', because it does not exist or you do not have permission.
+GO
+-- on x
+ALTER LOGIN [$(s)_l] DISABLE;
+-- expect error 15151 16 1 Cannot alter the login '$(s)_l', because it does not exist
+GO
+-- on x
+CREATE USER [$(s)_m] WITHOUT LOGIN;
+-- expect error 15247 16 1 User does not have permission to perform this action.
+GO
+-- on x
+ALTER ROLE [$(s)_r] ADD MEMBER [$(s)_l];
+-- expect error 15151 16 1 Cannot alter the role '$(s)_r', because it does not exist
+GO
+-- on x
+DROP ROLE [$(s)_r];
+-- expect error 15151 16 1 Cannot drop the role '$(s)_r', because it does not exist
+GO
+-- on x
+DROP USER IF EXISTS [$(s)_m];
+GO
+DROP ROLE [$(s)_r];

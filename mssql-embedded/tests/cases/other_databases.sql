@@ -254,3 +254,19 @@ GO
 -- on b
 USE master;
 DROP DATABASE [$(s)_bin];
+
+-- case: a_database_that_somebody_is_in_is_not_dropped
+CREATE DATABASE [$(s)_used];
+GO
+-- on b
+USE [$(s)_used];
+GO
+DROP DATABASE [$(s)_used];
+-- expect error 3702 16 * Cannot drop database "$(s)_used" because it is currently in use.
+GO
+-- on b
+USE master;
+GO
+DROP DATABASE [$(s)_used];
+SELECT DB_ID(N'$(s)_used') AS id;
+-- expect row: NULL

@@ -205,6 +205,29 @@ async fn texts_count_wherever_they_are_kept() {
     assert_eq!(client.rows(&passing).await.unwrap().len(), 1);
 }
 
+/// Values that are small by themselves count as well, when one row has many of them.
+#[tokio::test]
+async fn the_values_of_one_row_count_together() {
+    let server = server(4 << 20);
+    let mut client = Session::open(&server).await;
+    let columns = |count: usize| {
+        let text = |i| format!("REPLICATE(CAST(N'x' AS NVARCHAR(MAX)), 30000 + {i}) AS c{i}");
+        (0..count).map(text).collect::<Vec<_>>().join(", ")
+    };
+    is_too_much(&mut client, &format!("SELECT {}", columns(110))).await;
+    // Nobody keeps these rows.
+    let lengths: Vec<String> = (0..110).map(|i| format!("LEN(c{i})")).collect();
+    let read = format!(
+        "SELECT {} FROM (SELECT {all} UNION ALL SELECT {all}) AS s",
+        lengths.join(" + "),
+        all = columns(110)
+    );
+    is_too_much(&mut client, &read).await;
+    // One row after the other is not.
+    let few = format!("SELECT {} {}", columns(20), rows(2));
+    assert_eq!(within(client.rows(&few)).await.unwrap().len(), 100);
+}
+
 /// What is read and compiled of a text counts while the text runs, and is gone afterwards.
 #[tokio::test]
 async fn a_compiled_text_counts_while_it_runs() {

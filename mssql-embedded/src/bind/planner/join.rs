@@ -23,9 +23,9 @@ enum Class {
     Seek(Reverse<usize>),
     /// A seek by a range.
     Range,
-    /// A subtree.
+    /// What is no single table: its rows are made first.
     Tree,
-    /// Everything.
+    /// A table that is read from one end to the other.
     Full,
 }
 

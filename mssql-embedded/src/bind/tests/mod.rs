@@ -111,6 +111,7 @@ fn define(database: &mut Database, ddl: Ddl, id: i32) {
                 query: Arc::new(query),
                 text,
                 created_ms: 0,
+                modified_ms: 0,
             };
             (view.name.clone(), Object::View(Arc::new(view)))
         }

@@ -102,10 +102,9 @@ fn lengths(ty: &DataType) -> Option<(i32, i32)> {
 view! {
     /// Procedures, with the first 4,000 characters of their texts.
     ROUTINES: "information_schema.routines";
-    each (database, p, read) in |s| objects(s).filter_map(|o| match o {
-        Object::Procedure(p) => Some((database_name(s), p, reads(s, p.id))),
-        Object::Table(_) | Object::View(_) | Object::Constraint { .. } => None,
-    });
+    each (database, p, read) in |s| objects(s)
+        .filter_map(Object::as_procedure)
+        .map(|p| (database_name(s), p, reads(s, p.id)));
     "SPECIFIC_SCHEMA": Name = &p.schema,
     "SPECIFIC_NAME": Name = &p.name,
     "ROUTINE_CATALOG": Name = database,

@@ -53,10 +53,7 @@ view! {
     /// has_default_value is 0 for every one.
     PARAMETERS: "sys.parameters";
     each (p, i, param) in |s| objects(s)
-        .filter_map(|o| match o {
-            Object::Procedure(p) => Some(p),
-            Object::Table(_) | Object::View(_) | Object::Constraint { .. } => None,
-        })
+        .filter_map(Object::as_procedure)
         .flat_map(|p| p.params.iter().enumerate().map(move |(i, param)| (p, i, param)));
     "object_id": Int = p.id,
     "name": Name = &param.name,

@@ -53,10 +53,7 @@ object_view! {
 
 view! {
     TABLES: "sys.tables";
-    each (o, t) in |s| objects(s).filter_map(|o| match o {
-        Object::Table(t) => Some((o, t)),
-        Object::Procedure(_) | Object::View(_) | Object::Constraint { .. } => None,
-    });
+    each (o, t) in |s| objects(s).filter_map(|o| Some((o, o.as_table()?)));
     "name": Name = &t.name,
     "object_id": Int = t.id,
     "principal_id": Int = None::<i32>,
@@ -105,13 +102,12 @@ fn dates(object: &Object, source: &dyn Source) -> (i64, i64) {
     match object {
         Object::Table(t) => (t.created_ms, t.modified_ms),
         Object::Procedure(p) => (p.created_ms, p.modified_ms),
-        Object::View(v) => (v.created_ms, v.created_ms),
+        Object::View(v) => (v.created_ms, v.modified_ms),
         Object::Constraint { table, .. } => {
-            let database = source.database();
-            match database.and_then(|d| d.objects.get(table)) {
-                Some(Object::Table(t)) => (t.created_ms, t.modified_ms),
-                _ => (0, 0),
-            }
+            let owner = source
+                .database()
+                .and_then(|d| d.objects.get(table)?.as_table());
+            owner.map_or((0, 0), |t| (t.created_ms, t.modified_ms))
         }
     }
 }

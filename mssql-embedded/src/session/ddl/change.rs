@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::access::lock_object;
 use crate::bind::{BindContext, bind_default, bind_row_rules};
 use crate::catalog::{
-    Catalog, Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, dotted,
-    is_temporary,
+    Catalog, Database, Home, Object, ObjectId, SecurableId, TableDef, TemporaryTables, elsewhere,
+    is_temporary, name_taken, no_database,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -18,19 +18,13 @@ use crate::value::DataType;
 
 impl Env<'_, '_> {
     pub fn database(&self) -> SqlResult<&Database> {
-        self.latch
-            .catalog
-            .databases
-            .get(&self.core.database)
-            .map(AsRef::as_ref)
-            .ok_or_else(no_database)
+        self.latch.catalog.current(&self.core.database)
     }
 
     /// The current database, to be changed.
     pub fn database_mut(&mut self) -> SqlResult<&mut Database> {
-        self.latch
-            .database_mut(&self.core.database)
-            .ok_or_else(no_database)
+        let key = &self.core.database;
+        self.latch.database_mut(key).ok_or_else(|| no_database(key))
     }
 
     pub fn new_object_id(&mut self) -> ObjectId {
@@ -121,12 +115,7 @@ impl Env<'_, '_> {
             .object_names
             .contains_key(&(schema, database.fold(name)))
         {
-            return Err(SqlError::with(
-                2714,
-                16,
-                state,
-                format!("There is already an object named '{name}' in the database."),
-            ));
+            return Err(name_taken(name, state));
         }
         Ok(())
     }
@@ -162,8 +151,7 @@ impl Env<'_, '_> {
         catalog: &Catalog,
         make: impl FnOnce(Home<'_>, Asking<'_>) -> T,
     ) -> SqlResult<T> {
-        let database = catalog.databases.get(&self.core.database);
-        let home = home_in(database.ok_or_else(no_database)?, self.frame.user);
+        let home = home_in(catalog.current(&self.core.database)?, self.frame.user);
         let asked = RefCell::new(&mut *self.interrupted);
         Ok(make(home, &|| (asked.borrow_mut())()))
     }
@@ -172,8 +160,7 @@ impl Env<'_, '_> {
     pub fn target_schema(&self, name: &crate::ast::ObjectName) -> SqlResult<(i32, String, String)> {
         let home = self.home()?;
         let Some(places) = home.places(name)? else {
-            let what = format!("a definition in another database ({})", dotted(name));
-            return Err(SqlError::unsupported(what));
+            return Err(elsewhere(name));
         };
         let schema = places.schema;
         let Some(found) = home.database.find_schema(schema) else {
@@ -197,11 +184,11 @@ impl Env<'_, '_> {
     ) -> SqlResult<T> {
         let catalog = Arc::clone(&self.latch.catalog);
         self.latch.release();
-        let database = catalog.databases.get(&self.core.database);
+        let database = catalog.current(&self.core.database)?;
         let asked = RefCell::new(&mut *self.interrupted);
         bind(&BindContext {
             catalog: &catalog,
-            database: database.ok_or_else(no_database)?,
+            database,
             default_schema: "dbo",
             login: "",
             variables: &VariableMap::default(),
@@ -233,8 +220,4 @@ fn home_in(database: &Database, user: i32) -> Home<'_> {
         database,
         default_schema: database.default_schema(user),
     }
-}
-
-fn no_database() -> SqlError {
-    SqlError::new(911, "The current database does not exist.")
 }

@@ -174,7 +174,7 @@ fn dependents(
         }
     }
     for id in &table.referenced_by {
-        if let Some(Object::Table(child)) = env.database()?.objects.get(id) {
+        if let Some(child) = env.database()?.objects.get(id).and_then(Object::as_table) {
             let keys = child.foreign_keys.iter().filter(|k| k.table == table.id);
             for key in keys.filter(|k| k.referenced.contains(&column.id)) {
                 add(Dependent::PrimaryKey, "object", &key.name);

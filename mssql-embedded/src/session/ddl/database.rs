@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{DatabaseSetting, Ident, ObjectName};
-use crate::catalog::Database;
+use crate::catalog::{Database, Object, TEMPDB};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::session::login::fold;
@@ -16,12 +16,7 @@ fn require_sysadmin(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());
     }
-    Err(SqlError::with(
-        262,
-        14,
-        1,
-        format!("{what} permission denied in database 'master'."),
-    ))
+    Err(super::denied(what, "master"))
 }
 
 fn outside_transaction(env: &Env<'_, '_>, what: &str) -> SqlResult<()> {
@@ -84,7 +79,7 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         .map(|p| p.name.clone())
         .unwrap_or_default();
     let key = fold(&text);
-    if key == "master" || key == crate::catalog::TEMPDB {
+    if key == "master" || key == TEMPDB {
         return Err(SqlError::with(
             3708,
             16,
@@ -92,7 +87,8 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
             format!("Cannot drop the database '{text}' because it is a system database."),
         ));
     }
-    if key == env.core.database {
+    let used = key == env.core.database || env.core.engine.activity.is_used(&key);
+    if used {
         return Err(SqlError::with(
             3702,
             16,
@@ -104,24 +100,17 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         if if_exists {
             return Ok(());
         }
-        return Err(SqlError::with(
-            3701,
-            11,
-            1,
-            format!(
-                "Cannot drop the database '{text}', because it does not exist or you do not have permission."
-            ),
-        ));
+        return Err(super::not_dropped(11, 1, "database", &text));
     };
-    let tables: Vec<_> = database
-        .objects
-        .values()
-        .filter(|o| matches!(o, crate::catalog::Object::Table(_)))
-        .map(crate::catalog::Object::id)
-        .collect();
-    for id in tables {
-        let access = env.access()?;
-        access.latch.store.drop_table(access.txn, id);
+    for object in database.objects.values() {
+        match object {
+            Object::Table(table) => {
+                let access = env.access()?;
+                access.latch.store.drop_table(access.txn, table.id);
+            }
+            Object::Procedure(procedure) => env.core.engine.forget_module(procedure.id),
+            Object::View(_) | Object::Constraint { .. } => {}
+        }
     }
     Ok(())
 }

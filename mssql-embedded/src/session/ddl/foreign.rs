@@ -73,10 +73,10 @@ fn edit(
     change: impl FnOnce(&mut Vec<ObjectId>),
 ) -> SqlResult<()> {
     lock_object(&mut env.access()?, parent, Mode::SCH_M, true)?;
-    let Some(Object::Table(found)) = env.database()?.objects.get(&parent) else {
+    let found = env.database()?.objects.get(&parent);
+    let Some(found) = found.and_then(Object::as_table).map(Arc::clone) else {
         return Ok(());
     };
-    let found = Arc::clone(found);
     let mut def = next(&found, env);
     change(&mut def.referenced_by);
     env.put_object(Object::Table(Arc::new(def)))
@@ -95,7 +95,7 @@ pub fn needs_key(
 ) -> SqlResult<Option<(String, String)>> {
     let ids: Vec<i32> = columns.iter().map(|p| table.columns[*p].id).collect();
     for id in &table.referenced_by {
-        if let Some(Object::Table(child)) = env.database()?.objects.get(id) {
+        if let Some(child) = env.database()?.objects.get(id).and_then(Object::as_table) {
             let uses = child.foreign_keys.iter().find(|k| {
                 k.table == table.id
                     && k.referenced.len() == ids.len()

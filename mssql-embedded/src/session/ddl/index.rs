@@ -23,12 +23,7 @@ pub fn create(create: &CreateIndex, env: &mut Env<'_, '_>) -> SqlResult<()> {
     })?;
     let table = table.ok_or_else(missing)?;
     if create.filter.is_some() && !env.core.settings.quoted_identifier {
-        return Err(SqlError::with(
-            1934,
-            16,
-            1,
-            "CREATE INDEX failed because the following SET options have incorrect settings: 'QUOTED_IDENTIFIER'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.",
-        ));
+        return Err(bind::wrong_settings("CREATE INDEX"));
     }
     let def = next(&table, env);
     let bound = |mut def: TableDef, home: Home<'_>| {

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::bind::check_count;
+use crate::bind::{check_count, column_twice};
 use crate::catalog::Column;
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::exec::{self, Env};
 use crate::memory::KeptRows;
+use crate::parse::errors::empty_name;
 use crate::plan::SelectInto;
 
 use super::temporary;
@@ -34,29 +35,12 @@ fn columns(into: &SelectInto) -> SqlResult<Vec<Column>> {
     let mut names = HashSet::new();
     for (i, meta) in into.query.columns.iter().enumerate() {
         if meta.name.is_empty() {
-            return Err(SqlError::with(
-                1038,
-                15,
-                5,
-                "An object or column name is missing or empty. For SELECT INTO statements, verify \
-                 each column has a name. For other statements, look for empty alias names. Aliases \
-                 defined as \"\" or [] are not allowed. Change the alias to a valid name.",
-            ));
+            return Err(empty_name(5, 0));
         }
         let table = into.name.parts.last().map_or("", |p| p.name.as_str());
         check_count(i, &meta.name, table)?;
         if !names.insert(meta.name.to_lowercase()) {
-            return Err(SqlError::with(
-                2705,
-                16,
-                3,
-                format!(
-                    "Column names in each table must be unique. Column name '{}' in table '{}' is \
-                     specified more than once.",
-                    meta.name,
-                    super::table::shown(&into.name)
-                ),
-            ));
+            return Err(column_twice(&meta.name, &super::table::shown(&into.name)));
         }
         columns.push(Column {
             id: i as i32 + 1,

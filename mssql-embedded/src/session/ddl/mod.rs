@@ -26,8 +26,8 @@ pub use principal::alter_role;
 pub use table::drop_temporaries;
 
 use crate::ast::{Ddl, DropKind, ObjectName};
-use crate::catalog::Object;
 use crate::catalog::permission::{Definition, may_define};
+use crate::catalog::{Database, Object};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 
@@ -182,9 +182,7 @@ fn require_ddl(what: Definition, env: &Env<'_, '_>) -> SqlResult<()> {
     if may_define(database, env.frame.user, env.core.sysadmin, what) {
         return Ok(());
     }
-    let (what, database) = (what.name(), &database.name);
-    let message = format!("{what} permission denied in database '{database}'.");
-    Err(SqlError::with(262, 14, 1, message))
+    Err(denied(what.name(), &database.name))
 }
 
 /// The same for what exists: to who may not change it, it does not exist, says `missing`.
@@ -205,7 +203,27 @@ fn not_found(number: i32, state: u8, name: &ObjectName) -> SqlError {
     SqlError::with(number, 16, state, message)
 }
 
-/// 3701, likewise.
+/// 15151, likewise for what belongs to no schema: `verb` is what could not be done to it.
+fn missing(verb: &str, kind: &str, name: &str) -> SqlError {
+    let message = format!(
+        "Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission."
+    );
+    SqlError::with(15151, 16, 1, message)
+}
+
+/// The id of a user or role; 15151 when there is none of that name.
+fn find_principal(database: &Database, name: &str) -> SqlResult<i32> {
+    let found = database.find_principal(name).map(|p| p.id);
+    found.ok_or_else(|| missing("find", "user", name))
+}
+
+/// 262: what only some may do in a database.
+fn denied(what: &str, database: &str) -> SqlError {
+    let message = format!("{what} permission denied in database '{database}'.");
+    SqlError::with(262, 14, 1, message)
+}
+
+/// 3701 for a DROP, likewise.
 fn not_dropped(severity: u8, state: u8, kind: &str, name: &str) -> SqlError {
     let message = format!(
         "Cannot drop the {kind} '{name}', because it does not exist or you do not have permission."

@@ -8,6 +8,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::interrupt::stop_if;
 
+use super::{find_principal, missing};
+
 pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let on = securable(statement.securable.as_ref(), env)?;
     require_owner(on, statement.securable.as_ref(), env)?;
@@ -21,15 +23,7 @@ pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
         if !names.insert(database.fold(&principal.name)) {
             continue;
         }
-        let found = database.find_principal(&principal.name).map(|p| p.id);
-        grantees.insert(found.ok_or_else(|| {
-            SqlError::with(
-                15151,
-                16,
-                1,
-                format!("Cannot find the user '{}', because it does not exist or you do not have permission.", principal.name),
-            )
-        })?);
+        grantees.insert(find_principal(database, &principal.name)?);
         stop_if((env.interrupted)())?;
     }
     let permissions: BTreeSet<Permission> = statement.permissions.iter().copied().collect();
@@ -56,14 +50,6 @@ pub fn run(statement: &PermissionStmt, env: &mut Env<'_, '_>) -> SqlResult<()> {
         }
     }
     env.undo_with(move |database| database.permissions = previous)
-}
-
-/// 15151.
-fn missing(kind: &str, name: &str) -> SqlError {
-    let message = format!(
-        "Cannot find the {kind} '{name}', because it does not exist or you do not have permission."
-    );
-    SqlError::with(15151, 16, 1, message)
 }
 
 /// 4606: EXECUTE is for procedures, and what reads and writes rows for tables and views.
@@ -118,14 +104,14 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<Secu
         None | Some(Securable::Database(_)) => Ok(SecurableId::Database),
         Some(Securable::Schema(name)) => match env.database()?.find_schema(&name.name) {
             Some(schema) => Ok(SecurableId::Schema(schema.id)),
-            None => Err(missing("schema", &name.name)),
+            None => Err(missing("find", "schema", &name.name)),
         },
         Some(Securable::Object(name)) => {
             match crate::context::resolve_object(&env.latch.catalog, env.core, env.frame, name)? {
                 Some(object) => Ok(SecurableId::Object(object.id())),
                 None => {
                     let text = name.parts.last().map_or("", |p| p.name.as_str());
-                    Err(missing("object", text))
+                    Err(missing("find", "object", text))
                 }
             }
         }
@@ -137,7 +123,7 @@ fn securable(securable: Option<&Securable>, env: &Env<'_, '_>) -> SqlResult<Secu
 fn principal(kind: &str, name: &Ident, env: &Env<'_, '_>) -> SqlResult<SecurableId> {
     match env.database()?.find_principal(&name.name) {
         Some(principal) => Ok(SecurableId::Principal(principal.id)),
-        None => Err(missing(kind, &name.name)),
+        None => Err(missing("find", kind, &name.name)),
     }
 }
 
@@ -161,12 +147,14 @@ fn require_owner(on: SecurableId, written: Option<&Securable>, env: &Env<'_, '_>
         return Ok(());
     }
     Err(match written {
-        Some(Securable::Object(name)) => {
-            missing("object", name.parts.last().map_or("", |p| p.name.as_str()))
-        }
-        Some(Securable::Schema(name)) => missing("schema", &name.name),
-        Some(Securable::Role(name)) => missing("role", &name.name),
-        Some(Securable::User(name)) => missing("user", &name.name),
+        Some(Securable::Object(name)) => missing(
+            "find",
+            "object",
+            name.parts.last().map_or("", |p| p.name.as_str()),
+        ),
+        Some(Securable::Schema(name)) => missing("find", "schema", &name.name),
+        Some(Securable::Role(name)) => missing("find", "role", &name.name),
+        Some(Securable::User(name)) => missing("find", "user", &name.name),
         Some(Securable::Database(_)) | None => {
             let message = "Grantor does not have GRANT permission.";
             SqlError::new(4613, message)

@@ -6,29 +6,31 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
 use crate::session::login::fold;
 
-fn require_server(what: &str, env: &Env<'_, '_>) -> SqlResult<()> {
+use super::{find_principal, missing};
+
+/// Logins and what they may do in the server are sysadmin's business. To others what exists does not, says `refused`.
+fn require_server(env: &Env<'_, '_>, refused: impl FnOnce() -> SqlError) -> SqlResult<()> {
     if env.core.sysadmin {
         return Ok(());
     }
-    Err(SqlError::with(
-        15247,
-        16,
-        1,
-        format!("User does not have permission to perform this action ({what})."),
-    ))
+    Err(refused())
 }
 
-fn require_security(env: &Env<'_, '_>) -> SqlResult<()> {
+/// Users and roles are the business of the database's owner, likewise.
+fn require_security(env: &Env<'_, '_>, refused: impl FnOnce() -> SqlError) -> SqlResult<()> {
     let database = env.database()?;
     if permission::may_administer(database, env.frame.user, env.core.sysadmin) {
         return Ok(());
     }
-    Err(SqlError::with(
+    Err(refused())
+}
+
+/// 15247: who may not make a login, user or role.
+fn not_permitted() -> SqlError {
+    SqlError::new(
         15247,
-        16,
-        1,
         "User does not have permission to perform this action.",
-    ))
+    )
 }
 
 /// CREATE LOGIN … WITH PASSWORD.
@@ -38,7 +40,7 @@ pub fn create_login(
     default_database: Option<&Ident>,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    require_server("CREATE LOGIN", env)?;
+    require_server(env, not_permitted)?;
     let key = fold(&name.name);
     let catalog = env.latch.catalog_mut();
     if catalog.logins.contains_key(&key) {
@@ -69,10 +71,11 @@ pub fn create_login(
 
 /// ALTER LOGIN: enabled or not, password, default database.
 pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_server("ALTER LOGIN", env)?;
+    let missing = || missing("alter", "login", &name.name);
+    require_server(env, missing)?;
     let key = fold(&name.name);
     let Some(login) = env.latch.catalog_mut().logins.get_mut(&key) else {
-        return Err(missing("alter", "login", &name.name));
+        return Err(missing());
     };
     let previous = login.clone();
     match change {
@@ -97,11 +100,12 @@ pub fn alter_login(name: &Ident, change: &LoginChange, env: &mut Env<'_, '_>) ->
 }
 
 pub fn drop_login(name: &ObjectName, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_server("DROP LOGIN", env)?;
     let text = last(name);
+    let missing = || missing("drop", "login", &text);
+    require_server(env, missing)?;
     let key = fold(&text);
     let Some(login) = env.latch.catalog_mut().logins.remove(&key) else {
-        return Err(missing("drop", "login", &text));
+        return Err(missing());
     };
     env.access()?.txn.on_rollback(move |state| {
         state.catalog_mut().logins.insert(key, login);
@@ -114,17 +118,6 @@ fn last(name: &ObjectName) -> String {
         .last()
         .map(|p| p.name.clone())
         .unwrap_or_default()
-}
-
-fn missing(verb: &str, kind: &str, name: &str) -> SqlError {
-    SqlError::with(
-        15151,
-        16,
-        1,
-        format!(
-            "Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission."
-        ),
-    )
 }
 
 fn add(principal: Principal, env: &mut Env<'_, '_>) -> SqlResult<()> {
@@ -157,7 +150,7 @@ pub fn create_user(
     default_schema: Option<&Ident>,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    require_security(env)?;
+    require_security(env, not_permitted)?;
     let login = if without_login {
         None
     } else {
@@ -201,14 +194,15 @@ pub fn create_user(
 
 /// ALTER USER … WITH DEFAULT_SCHEMA.
 pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    require_security(env)?;
+    let missing = || missing("alter", "user", &name.name);
+    require_security(env, missing)?;
     let database = env.database_mut()?;
     let Some(id) = database
         .find_principal(&name.name)
         .filter(|p| !p.role)
         .map(|p| p.id)
     else {
-        return Err(missing("alter", "user", &name.name));
+        return Err(missing());
     };
     let user = database.principals.get_mut(&id);
     let user = user.ok_or_else(|| SqlError::internal("a user that has only a name"))?;
@@ -222,11 +216,11 @@ pub fn alter_user(name: &Ident, schema: &Ident, env: &mut Env<'_, '_>) -> SqlRes
 
 pub fn create_role(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     if !permission::may_create_roles(env.database()?, env.frame.user) {
-        require_security(env)?;
+        require_security(env, not_permitted)?;
     }
     let owner = match owner {
         None => env.frame.user,
-        Some(o) => super::schema::find_owner(env.database()?, &o.name)?,
+        Some(o) => find_principal(env.database()?, &o.name)?,
     };
     add(
         Principal {
@@ -251,23 +245,13 @@ pub fn alter_role(
 ) -> SqlResult<()> {
     let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
     let database = env.database_mut()?;
-    let Some(role) = database
-        .find_principal(&role.name)
-        .filter(|p| p.role && permission::may_change_role(database, user, sysadmin, p))
-        .map(|p| p.id)
-    else {
+    let found = database.find_principal(&role.name).filter(|p| p.role);
+    let found = found.filter(|p| permission::may_change_role(database, user, sysadmin, p));
+    let Some(role) = found.map(|p| p.id) else {
         return Err(missing("alter", "role", &role.name));
     };
     let Some(member) = database.find_principal(&member.name).map(|p| p.id) else {
-        return Err(SqlError::with(
-            15151,
-            16,
-            1,
-            format!(
-                "Cannot add the principal '{}', because it does not exist or you do not have permission.",
-                member.name
-            ),
-        ));
+        return Err(missing("add", "principal", &member.name));
     };
     let previous = database.members.clone();
     if !add_member {
@@ -293,7 +277,7 @@ pub fn alter_server_role(
     member: &Ident,
     env: &mut Env<'_, '_>,
 ) -> SqlResult<()> {
-    require_server("ALTER SERVER ROLE", env)?;
+    require_server(env, || missing("alter", "server role", &role.name))?;
     if !role.name.eq_ignore_ascii_case("sysadmin") {
         return Err(SqlError::unsupported(format!(
             "the server role {}",
@@ -322,28 +306,25 @@ pub fn drop_user(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> S
 }
 
 fn drop(role: bool, name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
-    if !role {
-        require_security(env)?;
-    }
     let text = last(name);
     let word = if role { "role" } else { "user" };
+    let missing = || missing("drop", word, &text);
     let (user, sysadmin) = (env.frame.user, env.core.sysadmin);
     let database = env.database_mut()?;
     let found = database
         .find_principal(&text)
         .filter(|p| p.role == role)
         .cloned();
-    let hidden = |p: &Principal| role && !permission::may_change_role(database, user, sysadmin, p);
-    if found.as_ref().is_some_and(hidden) {
-        return Err(missing("drop", word, &text));
-    }
     let Some(principal) = found else {
-        return if if_exists {
-            Ok(())
-        } else {
-            Err(missing("drop", word, &text))
-        };
+        return if if_exists { Ok(()) } else { Err(missing()) };
     };
+    let may = match role {
+        true => permission::may_change_role(database, user, sysadmin, &principal),
+        false => permission::may_administer(database, user, sysadmin),
+    };
+    if !may {
+        return Err(missing());
+    }
     check_droppable(database, &principal)?;
     let id = principal.id;
     let members = database.members.clone();

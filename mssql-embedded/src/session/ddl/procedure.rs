@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::access::lock_object;
-use crate::ast::{CreateProcedure, CreateView, Ident, ObjectName, SelectStmt};
+use crate::ast::{CreateProcedure, CreateView, Ident, Making, ObjectName, SelectStmt};
 use crate::bind::{BindContext, check_view};
 use crate::catalog::permission::Definition;
-use crate::catalog::{LookedUp, Object, ProcedureDef, ViewDef};
+use crate::catalog::{LookedUp, Object, ProcedureDef, ViewDef, no_object};
 use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
@@ -26,6 +26,22 @@ pub fn create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<()> 
     Ok(())
 }
 
+/// Whether something new may have a name: 208 when ALTER finds nothing of its kind under it, 2714 when it is taken.
+fn require_new(
+    making: Making,
+    existing: Option<&Object>,
+    (schema, name): (i32, &str),
+    env: &Env<'_, '_>,
+) -> SqlResult<()> {
+    match (making, existing) {
+        (Making::Alter, None) => Err(no_object(name, 6)),
+        (Making::Create | Making::CreateOrAlter, None)
+        | (Making::Create | Making::CreateOrAlter | Making::Alter, Some(_)) => {
+            env.require_free_module_name(schema, name)
+        }
+    }
+}
+
 /// Whether it was created: not if others have changed what was found.
 fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool> {
     let (schema_id, schema, name) = env.target_schema(&create.name)?;
@@ -33,33 +49,15 @@ fn try_create(create: &CreateProcedure, env: &mut Env<'_, '_>) -> SqlResult<bool
         return Ok(false);
     }
     let existing = existing(schema_id, &name, env)?;
-    let previous = match &existing {
-        Some(Object::Procedure(p)) => Some(Arc::clone(p)),
-        Some(_) => {
-            env.require_free_module_name(schema_id, &name)?;
-            None
-        }
-        None => None,
-    };
-    match (&previous, create.alter) {
-        (None, true) => {
-            return Err(SqlError::with(
-                208,
-                16,
-                6,
-                format!("Invalid object name '{name}'."),
-            ));
-        }
-        (Some(_), false) if !create.or_alter => env.require_free_module_name(schema_id, &name)?,
-        _ => {}
+    let own = existing.as_ref().and_then(Object::as_procedure);
+    let previous = own.filter(|_| create.making != Making::Create).cloned();
+    if previous.is_none() {
+        require_new(create.making, existing.as_ref(), (schema_id, &name), env)?;
     }
     if previous.is_some() {
         super::require_ddl(Definition::Alter(schema_id), env)?;
     } else {
         super::require_ddl(Definition::CreateProcedure(schema_id), env)?;
-    }
-    if let Some(context) = create.execute_as.as_deref().filter(|c| *c != "CALLER") {
-        return Err(SqlError::unsupported(format!("EXECUTE AS {context}")));
     }
     let origin = Origin::procedure(previous.as_ref().map(|p| p.id), &schema, &name);
     let looked_up = LookedUp::default();
@@ -158,30 +156,18 @@ fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool
         columns,
         query,
         text,
-        or_alter,
-        alter,
+        making,
     } = create;
     let (schema_id, schema, view) = env.target_schema(name)?;
     if env.await_free_name(schema_id, &view)? {
         return Ok(false);
     }
-    let previous = match existing(schema_id, &view, env)? {
-        Some(object) if (*alter || *or_alter) && object.as_view().is_some() => {
-            object.as_view().cloned()
-        }
-        None if *alter => {
-            return Err(SqlError::with(
-                208,
-                16,
-                6,
-                format!("Invalid object name '{view}'."),
-            ));
-        }
-        Some(_) | None => {
-            env.require_free_module_name(schema_id, &view)?;
-            None
-        }
-    };
+    let existing = existing(schema_id, &view, env)?;
+    let own = existing.as_ref().and_then(Object::as_view);
+    let previous = own.filter(|_| *making != Making::Create).cloned();
+    if previous.is_none() {
+        require_new(*making, existing.as_ref(), (schema_id, &view), env)?;
+    }
     super::require_ddl(Definition::CreateView(schema_id), env)?;
     let line = name.parts.last().map_or(0, |part| part.pos.line);
     let looked_up = LookedUp::default();
@@ -214,7 +200,8 @@ fn try_create_view(create: &CreateView, env: &mut Env<'_, '_>) -> SqlResult<bool
         columns: columns.iter().map(|c| c.name.clone()).collect(),
         query: Arc::new(query.clone()),
         text: text.clone(),
-        created_ms: now,
+        created_ms: previous.as_ref().map_or(now, |v| v.created_ms),
+        modified_ms: now,
     })))?;
     Ok(true)
 }

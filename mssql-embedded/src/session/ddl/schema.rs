@@ -2,9 +2,11 @@
 
 use crate::ast::{Ident, ObjectName};
 use crate::catalog::permission::Definition;
-use crate::catalog::{Schema, SecurableId};
+use crate::catalog::{Schema, SecurableId, name_taken};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Env;
+
+use super::{find_principal, missing};
 
 pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> SqlResult<()> {
     super::require_ddl(Definition::CreateSchema, env)?;
@@ -12,16 +14,12 @@ pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> Sql
     let database = env.database_mut()?;
     let key = database.fold(&name.name);
     if database.schema_names.contains_key(&key) {
-        let text = format!(
-            "There is already an object named '{}' in the database.",
-            name.name
-        );
         let failed = "CREATE SCHEMA failed due to previous errors.";
-        return Err(SqlError::with(2759, 16, 0, failed).because(SqlError::with(2714, 16, 6, text)));
+        return Err(SqlError::with(2759, 16, 0, failed).because(name_taken(&name.name, 6)));
     }
     let owner = match owner {
         None => user,
-        Some(o) => find_owner(database, &o.name)?,
+        Some(o) => find_principal(database, &o.name)?,
     };
     let id = database.next_schema_id;
     database.next_schema_id += 1;
@@ -40,18 +38,6 @@ pub fn create(name: &Ident, owner: Option<&Ident>, env: &mut Env<'_, '_>) -> Sql
     })
 }
 
-/// The principal that shall own something; 15151 when there is none of that name.
-pub fn find_owner(database: &crate::catalog::Database, name: &str) -> SqlResult<i32> {
-    database.find_principal(name).map(|p| p.id).ok_or_else(|| {
-        SqlError::with(
-            15151,
-            16,
-            1,
-            format!("Cannot find the user '{name}', because it does not exist or you do not have permission."),
-        )
-    })
-}
-
 /// DROP SCHEMA: only an empty one.
 pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlResult<()> {
     let text = name
@@ -64,10 +50,10 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
         if if_exists {
             return Ok(());
         }
-        return Err(missing("drop", &text));
+        return Err(missing("drop", "schema", &text));
     };
     super::require_ddl_or(Definition::DropSchema(schema.id), env, || {
-        missing("drop", &text)
+        missing("drop", "schema", &text)
     })?;
     if let Some(object) = database
         .objects
@@ -102,12 +88,12 @@ pub fn drop(name: &ObjectName, if_exists: bool, env: &mut Env<'_, '_>) -> SqlRes
 /// ALTER AUTHORIZATION ON SCHEMA::s TO owner.
 pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResult<()> {
     super::require_ddl_or(Definition::AlterAuthorization, env, || {
-        missing("find", &name.name)
+        missing("find", "schema", &name.name)
     })?;
     let database = env.database_mut()?;
-    let owner = find_owner(database, &owner.name)?;
+    let owner = find_principal(database, &owner.name)?;
     let Some(id) = database.find_schema(&name.name).map(|s| s.id) else {
-        return Err(missing("find", &name.name));
+        return Err(missing("find", "schema", &name.name));
     };
     let schema = database.schemas.get_mut(&id);
     let schema = schema.ok_or_else(|| SqlError::internal("a schema that has only a name"))?;
@@ -117,12 +103,4 @@ pub fn authorize(name: &Ident, owner: &Ident, env: &mut Env<'_, '_>) -> SqlResul
             schema.owner = previous;
         }
     })
-}
-
-/// 15151.
-fn missing(what: &str, schema: &str) -> SqlError {
-    let message = format!(
-        "Cannot {what} the schema '{schema}', because it does not exist or you do not have permission."
-    );
-    SqlError::with(15151, 16, 1, message)
 }

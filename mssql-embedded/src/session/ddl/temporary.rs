@@ -1,8 +1,8 @@
 //! Local temporary tables: made and dropped in tempdb, named only by their session.
 
 use crate::ast::{Ddl, ObjectName};
-use crate::catalog::{ObjectId, TEMPDB, is_temporary};
-use crate::error::{SqlError, SqlResult};
+use crate::catalog::{ObjectId, TEMPDB, is_temporary, name_taken};
+use crate::error::SqlResult;
 use crate::exec::Env;
 
 pub fn names_temporary(name: &ObjectName) -> bool {
@@ -57,12 +57,7 @@ pub fn in_tempdb<T>(
 pub fn new_schema(name: &str, env: &mut Env<'_, '_>) -> SqlResult<i32> {
     let depth = env.frame.depth;
     if env.core.temporaries.has(&env.latch.catalog, name, depth) {
-        return Err(SqlError::with(
-            2714,
-            16,
-            6,
-            format!("There is already an object named '{name}' in the database."),
-        ));
+        return Err(name_taken(name, 6));
     }
     Ok(-env.new_object_id())
 }

@@ -6,7 +6,9 @@ use crate::plan::Module;
 use crate::session::RpcParam;
 use crate::value::{CastMode, DataType, Value, cast};
 
-use super::call_errors::{no_parameters, not_output};
+use super::call_errors::{
+    no_parameters, no_such_parameter, not_output, not_supplied, too_many_arguments,
+};
 
 #[derive(Clone, Debug)]
 pub struct Argument {
@@ -24,12 +26,7 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         return Err(no_parameters(short, 2));
     }
     if args.len() > module.params.len() {
-        return Err(SqlError::with(
-            8144,
-            16,
-            2,
-            format!("Procedure or function {short} has too many arguments specified."),
-        ));
+        return Err(too_many_arguments(short));
     }
     let mut given = vec![false; module.params.len()];
     for (position, arg) in args.iter().enumerate() {
@@ -38,14 +35,7 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
             Some(name) => {
                 let mut params = module.params.iter();
                 let found = params.position(|p| p.name.eq_ignore_ascii_case(name));
-                found.ok_or_else(|| {
-                    SqlError::with(
-                        8145,
-                        16,
-                        2,
-                        format!("{name} is not a parameter for procedure {short}."),
-                    )
-                })?
+                found.ok_or_else(|| no_such_parameter(name, short, 2))?
             }
         };
         if given[slot] {
@@ -77,15 +67,7 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         match &param.default {
             Some(value) => frame.values[slot] = value.clone(),
             None => {
-                return Err(SqlError::with(
-                    201,
-                    16,
-                    4,
-                    format!(
-                        "Procedure or function '{short}' expects parameter '{}', which was not supplied.",
-                        param.name
-                    ),
-                ));
+                return Err(not_supplied(short, &param.name, 4));
             }
         }
     }
@@ -95,16 +77,9 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
 /// A value that does not convert to its parameter is 8114, whatever the conversion itself says.
 fn unconvertible(error: SqlError, from: &DataType, to: &DataType) -> SqlError {
     match error.number {
-        220 | 232 | 241 | 242 | 244 | 245 | 248 | 8114 | 8115 | 8169 => SqlError::with(
-            8114,
-            16,
-            5,
-            format!(
-                "Error converting data type {} to {}.",
-                from.name(),
-                to.name()
-            ),
-        ),
+        220 | 232 | 241 | 242 | 244 | 245 | 248 | 8114 | 8115 | 8169 => {
+            crate::value::errors::not_converted(from.name(), to.name())
+        }
         _ => error,
     }
 }

@@ -248,13 +248,7 @@ impl Interp<'_> {
     ) -> Result<Flow, Failure> {
         if !with_args {
             let Some(error) = self.core.caught.last().cloned() else {
-                return Err(SqlError::with(
-                    10704,
-                    15,
-                    1,
-                    "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.",
-                )
-                .into());
+                return Err(SqlError::internal("THROW without an error to throw again").into());
             };
             return Err(Failure::Error(error, Origin::Throw));
         }

@@ -8,6 +8,7 @@ mod evaluate;
 mod impersonate;
 mod observe;
 mod prepared;
+mod serve;
 mod set;
 mod system;
 mod table_statement;
@@ -30,6 +31,7 @@ use super::{Disconnected, Done, DoneKind, ResultSink};
 use errors::Origin;
 pub use errors::Stop;
 pub(super) use observe::Observed;
+pub use serve::well_known;
 pub use variables::assign;
 
 /// How a statement hands on control.

@@ -8,6 +8,7 @@ use crate::value::{DataType, Value};
 
 use super::arguments::Argument;
 use super::call::{Returned, own, status};
+use super::call_errors::not_supplied;
 use super::{Failure, Interp};
 
 impl Interp<'_> {
@@ -164,13 +165,6 @@ pub(super) fn text_argument(
             2,
             format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'."),
         )),
-        None => Err(SqlError::with(
-            201,
-            16,
-            10,
-            format!(
-                "Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."
-            ),
-        )),
+        None => Err(not_supplied(procedure, name, 10)),
     }
 }

@@ -9,7 +9,7 @@ use crate::context::Frame;
 use crate::error::{SqlError, SqlResult};
 use crate::interrupt::Interrupt;
 use crate::plan::Module;
-use crate::session::EnvChange;
+use crate::session::{EnvChange, database_changed, language_changed};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop};
@@ -180,8 +180,7 @@ impl Interp<'_> {
         let old = std::mem::replace(&mut self.core.settings.language, "us_english".to_owned());
         self.sink
             .env_change(&EnvChange::Language("us_english".to_owned(), old))?;
-        let message = SqlError::with(5703, 10, 1, "Changed language setting to us_english.");
-        self.send_message(&message)?;
+        self.send_message(&language_changed())?;
         Ok(())
     }
 
@@ -219,8 +218,7 @@ impl Interp<'_> {
         frame.user = self.core.user;
         self.sink
             .env_change(&EnvChange::Database(new.clone(), old))?;
-        let text = format!("Changed database context to '{new}'.");
-        self.send_message(&SqlError::with(5701, 10, 2, text))?;
+        self.send_message(&database_changed(&new))?;
         self.core.rowcount = 0;
         self.core.error = 0;
         Ok(Flow::Next)
@@ -238,7 +236,7 @@ impl Interp<'_> {
             found.map_or_else(|| key.to_owned(), |d| d.name.clone())
         };
         let change = EnvChange::Database(name(&database), name(&self.core.database));
-        (self.core.database, self.core.user) = (database, user);
+        self.core.enter(database, user);
         self.sink.env_change(&change)?;
         Ok(())
     }

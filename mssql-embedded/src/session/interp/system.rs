@@ -15,7 +15,10 @@ use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::arguments::Argument;
 use super::call::{Returned, own, status};
-use super::call_errors::{no_parameters, not_output, unknown_procedure};
+use super::call_errors::{
+    no_parameters, no_such_parameter, not_output, not_supplied, too_many_arguments,
+    unknown_procedure,
+};
 use super::prepared::{shown_query, text_argument};
 use super::{Failure, Interp};
 
@@ -110,10 +113,8 @@ impl Interp<'_> {
         args: Vec<Argument>,
         frame: &mut Frame,
     ) -> Result<Returned, Failure> {
-        // The text has no name that the message could say, so SQL Server leaves a gap.
         if args.len() > params.len() && args.iter().all(|a| a.name.is_none()) {
-            let text = "Procedure or function  has too many arguments specified.";
-            return Err(SqlError::with(8144, 16, 2, text).into());
+            return Err(too_many_arguments("").into());
         }
         if params.len().max(args.len()) > PARAMETERS_MAX {
             return Err(too_many_parameters().into());
@@ -149,13 +150,7 @@ impl Interp<'_> {
         let known: HashSet<String> = known.collect();
         let mut names = args.iter().filter_map(|a| a.name.as_ref());
         if let Some(extra) = names.find(|name| !known.contains(&name.to_ascii_lowercase())) {
-            return Err(SqlError::with(
-                8145,
-                16,
-                1,
-                format!("{extra} is not a parameter for procedure sp_executesql."),
-            )
-            .into());
+            return Err(no_such_parameter(extra, "sp_executesql", 1).into());
         }
         let values = self.run_text(text, bound, frame)?;
         let params = params.into_iter().zip(values).collect();
@@ -308,12 +303,7 @@ fn named_values(
         };
         let Some(at) = at else {
             let name = arg.name.as_deref().unwrap_or_default();
-            return Err(SqlError::with(
-                8145,
-                16,
-                1,
-                format!("{name} is not a parameter for procedure {procedure}."),
-            ));
+            return Err(no_such_parameter(name, procedure, 1));
         };
         if let Some((value, ty)) = &arg.value
             && !value.is_null()
@@ -328,12 +318,7 @@ fn named_values(
 }
 
 fn required(value: &Option<String>, procedure: &str, name: &str) -> SqlResult<String> {
-    value.clone().ok_or_else(|| {
-        SqlError::with(
-            201,
-            16,
-            4,
-            format!("Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."),
-        )
-    })
+    value
+        .clone()
+        .ok_or_else(|| not_supplied(procedure, name, 4))
 }

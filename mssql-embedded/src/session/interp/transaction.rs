@@ -133,11 +133,7 @@ impl Interp<'_> {
         frame: &Frame,
     ) -> Result<Flow, Failure> {
         if self.core.trancount == 0 {
-            return Err(SqlError::new(
-                3903,
-                "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
-            )
-            .into());
+            return Err(nothing_to_roll_back().into());
         }
         // The INSERT that waits for the rows belongs to the transaction.
         if self.capture.is_some() && name.is_none() {
@@ -251,11 +247,7 @@ impl Interp<'_> {
             }
             TransactionRequest::Rollback { name, begin } => {
                 if self.core.trancount == 0 {
-                    return Err(SqlError::new(
-                        3903,
-                        "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
-                    )
-                    .into());
+                    return Err(nothing_to_roll_back().into());
                 }
                 self.rollback_to_name(Some(&name))?;
                 self.begin_if_asked(begin)
@@ -276,7 +268,15 @@ impl Interp<'_> {
     }
 }
 
-/// 3930.
+/// 3903: ROLLBACK outside of transactions.
+fn nothing_to_roll_back() -> SqlError {
+    SqlError::new(
+        3903,
+        "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+    )
+}
+
+/// 3930: what a doomed transaction does not bear.
 pub fn doomed() -> SqlError {
     SqlError::new(
         3930,

@@ -106,7 +106,7 @@ fn find_in<'a>(
     Ok(found.map(|span| Found::new(text, span)))
 }
 
-/// 13608.
+/// 13608: a strict path that leads nowhere.
 pub(super) fn property_not_found() -> SqlError {
     SqlError::with(
         13608,
@@ -116,7 +116,7 @@ pub(super) fn property_not_found() -> SqlError {
     )
 }
 
-/// 13623.
+/// 13623: a strict path to an object or array where a scalar is wanted.
 pub(super) fn scalar_not_found() -> SqlError {
     SqlError::with(
         13623,
@@ -126,7 +126,7 @@ pub(super) fn scalar_not_found() -> SqlError {
     )
 }
 
-/// 13624.
+/// 13624: a strict path to a scalar where an object or array is wanted.
 pub(super) fn container_not_found() -> SqlError {
     SqlError::with(
         13624,
@@ -136,7 +136,7 @@ pub(super) fn container_not_found() -> SqlError {
     )
 }
 
-/// 13625.
+/// 13625: a strict path to a text that JSON_VALUE cannot hold.
 pub(super) fn string_truncated() -> SqlError {
     SqlError::new(
         13625,

@@ -13,6 +13,26 @@ pub struct ForJsonOptions {
     pub without_array_wrapper: bool,
 }
 
+/// 13620: a root is a wrapper.
+pub fn root_without_wrapper() -> SqlError {
+    SqlError::new(
+        13620,
+        "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. Remove one \
+         of these options.",
+    )
+}
+
+/// 13605: a column that has no name to go by; `position` counts from 1.
+pub fn unnamed_column(position: usize) -> SqlError {
+    SqlError::new(
+        13605,
+        format!(
+            "Column expressions and data sources without names or aliases cannot be formatted as JSON \
+             text using FOR JSON clause. Add alias to the unnamed column or table. (column {position})"
+        ),
+    )
+}
+
 struct Column {
     path: Vec<Vec<u16>>,
     ty: DataType,
@@ -37,20 +57,12 @@ impl ForJson {
     /// WITHOUT_ARRAY_WRAPPER meet.
     pub fn new(columns: &[(String, DataType, bool)], options: ForJsonOptions) -> SqlResult<Self> {
         if options.root.is_some() && options.without_array_wrapper {
-            return Err(SqlError::new(
-                13620,
-                "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. \
-                 Remove one of these options.",
-            ));
+            return Err(root_without_wrapper());
         }
         let mut built: Vec<Column> = Vec::new();
         for (alias, ty, raw) in columns {
             if alias.is_empty() {
-                return Err(SqlError::new(
-                    13605,
-                    "Column expressions and data sources without names or aliases cannot be formatted \
-                     as JSON text using FOR JSON clause. Add alias to the unnamed column or table.",
-                ));
+                return Err(unnamed_column(built.len() + 1));
             }
             let path: Vec<Vec<u16>> = alias
                 .split('.')

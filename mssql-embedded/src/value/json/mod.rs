@@ -10,7 +10,7 @@ mod scan;
 
 pub use escape::{escape_into, escaped_len};
 pub use extract::{is_json, json_query, json_value};
-pub use for_json::{ForJson, ForJsonOptions};
+pub use for_json::{ForJson, ForJsonOptions, root_without_wrapper, unnamed_column};
 pub use modify::{NewValue, modify};
 pub use open_json::{JsonColumn, JsonTable, open_json};
 pub use path::JsonPath;
