@@ -36,6 +36,10 @@ impl Parser<'_> {
         self.eat(Tok::Semi);
         let body = self.in_list(true, |p| p.statements(ListEnd::End))?;
         self.expect_kw("END")?;
+        // Nothing to try is an error, unlike nothing to do about it.
+        if body.is_empty() && self.kw("TRY") {
+            return Err(self.fail());
+        }
         self.expect_kw("TRY")?;
         self.eat(Tok::Semi);
         self.expect_kw("BEGIN")?;
