@@ -119,6 +119,36 @@ SELECT CAST(12345 AS VARCHAR(3)) AS a;
 SELECT CAST(12345 AS NVARCHAR(3)) AS a;
 -- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
 
+-- "*" stands for a result that is too short, "E" for an error (CAST and CONVERT, truncating and rounding results). The table
+-- does not name BIGINT, which is an error; the message names the type of varying length, and NVARCHAR has one for all.
+-- case: numbers_too_long_for_their_string
+SELECT CAST(CAST(12345 AS SMALLINT) AS CHAR(3)) AS a;
+-- expect row: '*  '
+GO
+SELECT CAST(CAST(12345 AS BIGINT) AS VARCHAR(3)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type varchar.
+GO
+SELECT CAST(99.999 AS VARCHAR(5)) AS a;
+-- expect error 8115 16 5 Arithmetic overflow error converting numeric to data type varchar.
+GO
+SELECT CAST(99.999 AS CHAR(5)) AS a;
+-- expect error 8115 16 5 Arithmetic overflow error converting numeric to data type varchar.
+GO
+SELECT CAST(99.999 AS NVARCHAR(5)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+GO
+SELECT CAST(1.23456789e0 AS VARCHAR(4)) AS a;
+-- expect error 232 16 2 Arithmetic overflow error for type varchar, value = 1.234568.
+GO
+SELECT CAST(1.23456789e0 AS NCHAR(4)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+GO
+SELECT CAST(NEWID() AS VARCHAR(35)) AS a;
+-- expect error 8170 16 2 Insufficient result space to convert uniqueidentifier value to char.
+GO
+SELECT CAST(NEWID() AS NVARCHAR(35)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+
 -- case: varchar_without_length_is_30_in_cast_and_1_in_declare
 DECLARE @v VARCHAR = 'abc';
 SELECT LEN(CAST(REPLICATE('a', 50) AS VARCHAR)) AS a, @v AS b;
