@@ -194,9 +194,7 @@ fn computes_constants(expr: &Expr) -> bool {
         ExprKind::Unary(_, operand) => computes_constants(operand),
         ExprKind::Binary(_, left, right) => computes_constants(left) && computes_constants(right),
         ExprKind::Cast { expr, .. } => computes_constants(expr),
-        ExprKind::Convert { expr, style, .. } => {
-            style.is_none() && computes_constants(expr)
-        }
+        ExprKind::Convert { expr, style, .. } => style.is_none() && computes_constants(expr),
         ExprKind::Variable(_)
         | ExprKind::GlobalVariable(_)
         | ExprKind::Column(_)

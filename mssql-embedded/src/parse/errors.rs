@@ -11,6 +11,11 @@ pub(super) fn near(text: &str, line: u32) -> SqlError {
     syntax(102, 1, line, format!("Incorrect syntax near '{text}'."))
 }
 
+/// A SET option that takes a number and nothing else, as a variable.
+pub(super) fn option_without_number(option: &str, line: u32) -> SqlError {
+    syntax(102, 3, line, format!("Incorrect syntax near '{option}'."))
+}
+
 pub(super) fn near_keyword(text: &str, line: u32) -> SqlError {
     let message = format!("Incorrect syntax near the keyword '{text}'.");
     syntax(156, 1, line, message)

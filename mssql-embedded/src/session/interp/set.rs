@@ -73,10 +73,10 @@ impl Interp<'_> {
                 let n = self.number(stmt, module, frame)?;
                 let limit = u64::try_from(n).map_err(|_| {
                     SqlError::with(
-                        1014,
-                        15,
-                        1,
-                        "A TOP or FETCH clause contains an invalid value.",
+                        507,
+                        16,
+                        2,
+                        "Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.",
                     )
                 })?;
                 // Zero is without limit.
