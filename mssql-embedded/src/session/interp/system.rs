@@ -11,7 +11,7 @@ use crate::refused::{Kind, refusal};
 use crate::session::{text_of, text_up_to, too_many_parameters};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::arguments::Argument;
+use super::arguments::{Argument, argument};
 use super::call::{Returned, own, status};
 use super::call_errors::{no_parameters, not_output, unknown_procedure};
 use super::prepared::{shown_query, text_argument};
@@ -130,7 +130,7 @@ impl Interp<'_> {
                 return Err(not_output(&param.name).into());
             }
             let value = match arg.and_then(|a| a.value.as_ref()) {
-                Some((value, from)) => cast(value, from, &param.ty, None, CastMode::Assign)?,
+                Some((value, from)) => argument(value, from, &param.ty)?,
                 None => {
                     return Err(SqlError::with(
                         8178,
