@@ -87,10 +87,12 @@ impl<'a> Binder<'a> {
     fn bind_arguments(&mut self, function: Callable, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
         let mut bound = Vec::with_capacity(args.len());
         for (i, arg) in args.iter().enumerate() {
+            let is_word = matches!(&arg.kind, ExprKind::Column(name) if name.parts.len() == 1);
+            if i == 0 && function.takes_date_part() && !is_word {
+                return Err(errors::no_date_part(function.name()).at(arg.pos.line));
+            }
             match &arg.kind {
-                ExprKind::Column(name)
-                    if i == 0 && function.takes_date_part() && name.parts.len() == 1 =>
-                {
+                ExprKind::Column(name) if i == 0 && function.takes_date_part() => {
                     let part = &name.parts[0].name;
                     let ty = DataType::varchar(30, self.ctx.database.collation);
                     bound.push(Ex::new(Scalar::Const(Value::text(part)), ty, false));

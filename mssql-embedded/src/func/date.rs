@@ -6,7 +6,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::date_part::{self, DatePart};
 use crate::value::datetime::Moment;
 use crate::value::facts::Family;
-use crate::value::{DataType, Value, text};
+use crate::value::{DataType, Value, errors, text};
 
 /// The functions that read the clock.
 pub(super) const CLOCK: &[&str] = &[
@@ -160,6 +160,10 @@ fn bind_dateadd(args: &[Arg]) -> SqlResult<Signature> {
     arity("DATEADD", args, 3, 3)?;
     let ty = date_type(&args[2], DataType::DateTime);
     part_of(args, "dateadd")?.check("dateadd", &ty)?;
+    // A text is no number here, whatever it holds.
+    if args[1].ty.is_string() {
+        return Err(errors::invalid_argument(&args[1].ty, 2, "dateadd"));
+    }
     sig(ty.clone(), vec![part_name(), DataType::Int, ty])
 }
 
@@ -183,7 +187,9 @@ fn bind_diff(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
     );
     let part = part_of(args, name)?;
     if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
-        part.check(&name.to_ascii_lowercase(), &from)?;
+        let (part, name) = (part.name(), name.to_ascii_lowercase());
+        let message = format!("The datepart {part} is not supported by date function {name}.");
+        return Err(SqlError::new(9806, message));
     }
     sig(ret, vec![part_name(), from, to])
 }

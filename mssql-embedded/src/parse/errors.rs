@@ -11,6 +11,11 @@ pub(super) fn near(text: &str, line: u32) -> SqlError {
     syntax(102, 1, line, format!("Incorrect syntax near '{text}'."))
 }
 
+pub(super) fn no_delay(text: &str, line: u32) -> SqlError {
+    let message = format!("Incorrect time syntax in time string '{text}' used with WAITFOR.");
+    syntax(148, 1, line, message)
+}
+
 /// A SET option that takes a number and nothing else, as a variable.
 pub(super) fn option_without_number(option: &str, line: u32) -> SqlError {
     syntax(102, 3, line, format!("Incorrect syntax near '{option}'."))

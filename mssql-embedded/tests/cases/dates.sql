@@ -223,3 +223,19 @@ SELECT CONVERT(VARCHAR(20), CAST('2024-01-01' AS DATE), 114) AS a;
 GO
 SELECT TRY_CONVERT(VARCHAR(20), CAST('10:00' AS TIME), 112) AS a;
 -- expect row: NULL
+
+-- "Variables aren't supported for datepart", nor are texts ("DATEADD", "DATEDIFF"); the number of DATEADD is none as a text, and
+-- DATEDIFF counts no offsets and no weeks of ISO 8601.
+-- case: arguments_that_date_functions_do_not_take
+SELECT DATEADD('day', 1, GETDATE()) AS a;
+-- expect error 1023 15 * Invalid parameter 1 specified for dateadd.
+GO
+DECLARE @p VARCHAR(5) = 'day';
+SELECT DATEDIFF(@p, 0, 1) AS a;
+-- expect error 1023 15 * Invalid parameter 1 specified for datediff.
+GO
+SELECT DATEADD(DAY, '1', GETDATE()) AS a;
+-- expect error 8116 16 1 Argument data type varchar is invalid for argument 2 of dateadd function.
+GO
+SELECT DATEDIFF(ISO_WEEK, '20240101', '20240201') AS a;
+-- expect error 9806 16 1 The datepart iso_week is not supported by date function datediff.
