@@ -234,10 +234,13 @@ impl Parser<'_> {
             call.star = true;
         } else if !self.is(Tok::RParen) {
             call.distinct = self.eat_kw("DISTINCT");
-            if !call.distinct {
-                self.eat_kw("ALL");
-            }
-            call.args = self.comma_list(Self::expr)?;
+            let quantified = call.distinct || self.eat_kw("ALL");
+            call.args = if quantified {
+                // Nothing with more arguments takes these words.
+                vec![self.expr()?]
+            } else {
+                self.comma_list(Self::expr)?
+            };
         }
         self.expect(Tok::RParen)?;
         if self.kw("WITHIN") && self.kw_at(1, "GROUP") {
