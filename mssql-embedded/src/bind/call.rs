@@ -38,10 +38,18 @@ impl<'a> Binder<'a> {
             return Err(unknown_dotted(call));
         };
         let upper = name.name.to_uppercase();
+        let aggregate = Aggregate::by_name(&upper);
+        if !call.within_group.is_empty() && aggregate.is_some_and(|a| a != Aggregate::StringAgg) {
+            let message = format!(
+                "The function '{}' may not have a WITHIN GROUP clause.",
+                name.name
+            );
+            return Err(SqlError::with(10757, 15, 9, message));
+        }
         if let Some(over) = &call.over {
             return self.bind_window(&upper, call, over);
         }
-        if let Some(aggregate) = Aggregate::by_name(&upper) {
+        if let Some(aggregate) = aggregate {
             return self.bind_aggregate(aggregate, call);
         }
         if is_window_only(&upper) {

@@ -16,6 +16,13 @@ pub(super) fn no_delay(text: &str, line: u32) -> SqlError {
     syntax(148, 1, line, message)
 }
 
+pub(super) fn no_frame(start: &str, end: &str, line: u32) -> SqlError {
+    let message = format!(
+        "'BETWEEN {start} AND {end}' is not a valid window frame and cannot be used with the OVER clause."
+    );
+    SqlError::new(4193, message).at(line)
+}
+
 /// A SET option that takes a number and nothing else, as a variable.
 pub(super) fn option_without_number(option: &str, line: u32) -> SqlError {
     syntax(102, 3, line, format!("Incorrect syntax near '{option}'."))
