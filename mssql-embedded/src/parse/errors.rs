@@ -23,6 +23,11 @@ pub(super) fn no_frame(start: &str, end: &str, line: u32) -> SqlError {
     SqlError::new(4193, message).at(line)
 }
 
+pub(super) fn output_of_constant(line: u32) -> SqlError {
+    let message = "Cannot use the OUTPUT option when passing a constant to a stored procedure.";
+    syntax(179, 1, line, message.to_owned())
+}
+
 /// A SET option that takes a number and nothing else, as a variable.
 pub(super) fn option_without_number(option: &str, line: u32) -> SqlError {
     syntax(102, 3, line, format!("Incorrect syntax near '{option}'."))

@@ -70,7 +70,8 @@ EXEC @r = sp_releaseapplock @Resource = N'$(s)', @LockOwner = 'Session';
 -- expect error 1223 16 1 Cannot release the application lock (Database Principal: 'public', Resource: '$(s)') because it is not currently held.
 
 -- "-999: parameter validation or other call error". What the procedure itself finds wrong it says in messages (15625 and 15626
--- have severity 10, "Database Engine events and errors"); what `xp_userlock` finds wrong is an error.
+-- have severity 10, "Database Engine events and errors"); what `xp_userlock` finds wrong is an error: github.com/RyanLamansky/sql-server-simulator,
+-- SystemProcedureDiagnosticsTests, and github.com/mirek/msduck, seen on SQL Server 2025.
 -- case: arguments_that_are_wrong
 DECLARE @r INT;
 EXEC @r = sp_getapplock @Resource = N'$(s)', @LockMode = 'Exclusive';

@@ -193,7 +193,8 @@ SELECT 10.0 / 3 AS a, 10.0 / -3 AS b, 10.0 / CAST(3 AS INT) AS c, 10.0 / (3 * 1)
 -- expect columns: a decimal(8,6), b decimal(8,6), c decimal(14,12), d decimal(14,12)
 -- expect row: 3.333333 | -3.333333 | 3.333333333333 | 3.333333333333
 
--- Neither BIT nor bytes have arithmetic, nor numbers of floating point a remainder.
+-- Neither BIT nor bytes have arithmetic, nor numbers of floating point a remainder
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/arithmetic.md, seen on SQL Server 2025).
 -- case: operators_that_types_do_not_have
 SELECT CAST(1 AS BIT) + CAST(1 AS BIT) AS a;
 -- expect error 402 16 1 The data types bit and bit are incompatible in the add operator.
@@ -214,7 +215,7 @@ SELECT CAST(5 AS REAL) % 2e0 AS a;
 -- expect error 8117 16 1 Operand data type real is invalid for modulo operator.
 
 -- The quotient is formed for % too. What a result has no room for is state 2, what a value becomes is state 8, and text with more
--- digits than any decimal is state 6.
+-- digits than any decimal is state 6: github.com/RyanLamansky/sql-server-simulator, ExactNumericConversionErrorTests, seen on SQL Server 2025.
 -- case: states_of_overflow
 SELECT CAST(-2147483648 AS INT) % -1 AS a;
 -- expect error 8115 16 2 Arithmetic overflow error converting expression to data type int.

@@ -127,7 +127,7 @@ END CATCH;
 -- expect error 1026 15 1 GOTO cannot be used to jump into a TRY or CATCH scope.
 
 -- "time_to_pass can be specified either in a datetime data format, or as a local variable. Dates can't be specified" (WAITFOR). A
--- literal is looked at before anything of the batch runs.
+-- literal is looked at before anything of the batch runs. The types: github.com/mirek/msduck, seen on SQL Server 2025.
 -- case: waitfor_takes_times
 WAITFOR DELAY 5;
 -- expect error 102 15 1 Incorrect syntax near '5'.

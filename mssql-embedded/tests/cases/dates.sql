@@ -210,7 +210,8 @@ GO
 SELECT 1 AS a WHERE CAST('2024-01-01' AS DATETIME2) > CAST('10:00' AS TIME);
 -- expect error 402 16 1 The data types datetime2 and time are incompatible in the greater than operator.
 
--- A style of times shows nothing of a date, nor one of dates a time: 8114. Styles that a date has not at all are 281.
+-- A style of times shows nothing of a date, nor one of dates a time: 8114. Styles that a date has not at all are 281
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/casting.md, seen on SQL Server 2025).
 -- case: styles_that_show_nothing
 SELECT CONVERT(VARCHAR(20), CAST('2024-01-01' AS DATE), 108) AS a;
 -- expect error 8114 16 5 Error converting data type date to varchar.
@@ -224,8 +225,8 @@ GO
 SELECT TRY_CONVERT(VARCHAR(20), CAST('10:00' AS TIME), 112) AS a;
 -- expect row: NULL
 
--- "Variables aren't supported for datepart", nor are texts ("DATEADD", "DATEDIFF"); the number of DATEADD is none as a text, and
--- DATEDIFF counts no offsets and no weeks of ISO 8601.
+-- The part is a word, neither a text nor a variable; the number of DATEADD is none as a text, and DATEDIFF counts no offsets and no weeks
+-- of ISO 8601 (github.com/RyanLamansky/sql-server-simulator, seen on SQL Server 2025).
 -- case: arguments_that_date_functions_do_not_take
 SELECT DATEADD('day', 1, GETDATE()) AS a;
 -- expect error 1023 15 * Invalid parameter 1 specified for dateadd.

@@ -164,7 +164,8 @@ ROLLBACK;
 -- expect error 50000 16 1 x
 -- expect row: 1 | 1
 
--- Caught, it dooms the transaction as any other error does.
+-- Caught, it dooms the transaction as any other error does: github.com/RyanLamansky/sql-server-simulator, XactAbortTests, seen on SQL
+-- Server 2025.
 -- case: raiserror_in_try_dooms_with_xact_abort
 SET XACT_ABORT ON;
 BEGIN TRAN;

@@ -81,7 +81,8 @@ SELECT DISTINCT x, y FROM (VALUES (1, 'a'), (1, 'A'), (2, 'b')) v(x, y) ORDER BY
 -- expect row: 1 | *
 -- expect row: 2 | 'b'
 
--- What has digits after the point is no number of rows, and neither is a text that looks like one.
+-- What has digits after the point is no number of rows, and neither is a text that looks like one
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/query.md, seen on SQL Server 2025).
 -- case: a_number_of_rows_is_whole
 SELECT TOP (1.5) name FROM sys.objects;
 -- expect error 1060 15 1 The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.

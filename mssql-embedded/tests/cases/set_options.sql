@@ -96,7 +96,7 @@ SELECT "" AS e;
 -- expect row: ''
 
 -- "SET LOCK_TIMEOUT timeout_period", "SET TEXTSIZE { number }": a number, where "SET ROWCOUNT { number | @number_var }" takes a variable, too.
--- ROWCOUNT has no place for a sign.
+-- ROWCOUNT has no place for a sign. Seen on SQL Server 2025: github.com/RyanLamansky/sql-server-simulator, docs/claude/session-options.md.
 -- case: options_that_take_no_variable
 DECLARE @n INT = 5;
 SET LOCK_TIMEOUT @n;

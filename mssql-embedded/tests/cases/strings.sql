@@ -120,7 +120,8 @@ SELECT CAST(12345 AS NVARCHAR(3)) AS a;
 -- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
 
 -- "*" stands for a result that is too short, "E" for an error (CAST and CONVERT, truncating and rounding results). The table
--- does not name BIGINT, which is an error; the message names the type of varying length, and NVARCHAR has one for all.
+-- does not name BIGINT, which is an error; the message names the type of varying length, and NVARCHAR has one for all:
+-- sql-server-helper.com, "Msg 8115", and github.com/mirek/msduck, docs/float-character-reference.md, seen on SQL Server 2025.
 -- case: numbers_too_long_for_their_string
 SELECT CAST(CAST(12345 AS SMALLINT) AS CHAR(3)) AS a;
 -- expect row: '*  '
