@@ -82,9 +82,13 @@ SELECT TRANSLATE('2*[3+4]/{7-2}', '[]{}', '()()') AS a;
 SELECT QUOTENAME('a]b') AS a, QUOTENAME('it''s', '''') AS b;
 -- expect row: '[a]]b]' | '''it''''s'''
 
+-- Half goes away from zero, as with ROUND.
 -- case: str_rounds_and_pads
 SELECT STR(123.456, 8, 2) AS a, STR(7) AS b;
 -- expect row: '  123.46' | '         7'
+GO
+SELECT STR(2.5) AS a, STR(-2.5) AS b, STR(0.125, 6, 2) AS c, STR(0.5) AS d;
+-- expect row: '         3' | '        -3' | '  0.13' | '         1'
 
 -- case: like_wildcards
 SELECT CASE WHEN 'abc' LIKE 'a_c' THEN 1 ELSE 0 END AS a,
