@@ -12,7 +12,7 @@
 -- lower the promise in between and have it overwritten.
 --
 -- Whoever writes to the lane or to its items may be at it for long: a turn that schedules thousands of activities locks its
--- lanes first. It is waited for no longer than 250 ms, and not at all with @is_patient = 0; @is_settled = 0 says that the lane is as it was. @settled_ms is
+-- lanes first. It is waited for no longer than 250 ms, not at all with @is_patient = 0, and as long as the caller waits with NULL; @is_settled = 0 says that the lane is as it was. @settled_ms is
 -- what it promises now; NULL: it is gone.
 --
 -- The caller's LOCK_TIMEOUT comes back by itself: see _await_instance.
@@ -39,8 +39,8 @@ BEGIN
         IF @is_patient = 1
         BEGIN
             SET LOCK_TIMEOUT 250;
-        END
-        ELSE
+        END;
+        IF @is_patient = 0
         BEGIN
             SET LOCK_TIMEOUT 0;
         END;
