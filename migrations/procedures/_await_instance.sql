@@ -7,15 +7,15 @@
 -- The caller has stepped over this row, because it is locked, and found nothing else. It is mostly free
 -- again within milliseconds. If not, the caller looks again anyway: other rows may have become ready.
 --
--- SET LOCK_TIMEOUT is documented both as lasting for the connection and as ending with the procedure,
--- so the caller's value is put back by hand.
+-- The caller's LOCK_TIMEOUT comes back with the end of the procedure ("SET statements"). It cannot be put back by hand, because
+-- SET LOCK_TIMEOUT takes a number and no variable.
 CREATE OR ALTER PROCEDURE [$(schema)]._await_instance
     @instance_id NVARCHAR(4000)
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @lane BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+    DECLARE @lane BIGINT;
 
     BEGIN TRY
         SET LOCK_TIMEOUT 250;
@@ -23,10 +23,8 @@ BEGIN
         FROM   [$(schema)].instance_locks AS l
                WITH (INDEX(pk_instance_locks), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
         WHERE  l.instance_id = @instance_id;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
     END TRY
     BEGIN CATCH
-        SET LOCK_TIMEOUT @lock_timeout_ms;
         IF ERROR_NUMBER() <> 1222
         BEGIN
             THROW;

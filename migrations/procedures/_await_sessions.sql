@@ -12,8 +12,7 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @session_count BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT,
-            @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    DECLARE @session_count BIGINT, @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 
     BEGIN TRY
         SET LOCK_TIMEOUT 250;
@@ -21,10 +20,8 @@ BEGIN
         FROM   [$(schema)].sessions AS s WITH (INDEX(ix_sessions_owner), FORCESEEK, ROWLOCK, READCOMMITTEDLOCK)
         WHERE  s.owner_id = @session_owner
           AND  s.locked_until_ms > @now_ms;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
     END TRY
     BEGIN CATCH
-        SET LOCK_TIMEOUT @lock_timeout_ms;
         IF ERROR_NUMBER() <> 1222
         BEGIN
             THROW;

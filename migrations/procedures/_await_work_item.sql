@@ -11,7 +11,7 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @attempt_count INT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+    DECLARE @attempt_count INT;
 
     BEGIN TRY
         SET LOCK_TIMEOUT 250;
@@ -19,10 +19,8 @@ BEGIN
         FROM   [$(schema)].worker_queue AS q
                WITH (INDEX(pk_worker_queue), FORCESEEK, UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
         WHERE  q.work_id = @work_id;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
     END TRY
     BEGIN CATCH
-        SET LOCK_TIMEOUT @lock_timeout_ms;
         IF ERROR_NUMBER() <> 1222
         BEGIN
             THROW;

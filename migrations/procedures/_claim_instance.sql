@@ -14,7 +14,7 @@
 -- a write keeps no lock on the row, but for the update lock that posters allow, and one that waits for the writer might keep its own.
 --
 -- messages_from_ms is read so that the row itself is locked with its index entry: writers lock the row first, and would
--- otherwise meet this claim half-way. LOCK_TIMEOUT is put back by hand: see _await_instance.
+-- otherwise meet this claim half-way. The caller's LOCK_TIMEOUT comes back by itself: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)]._claim_instance
     @lane        BIGINT,
     @floor_ms    BIGINT,
@@ -27,44 +27,35 @@ AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
 
-    DECLARE @lock_timeout_ms INT = @@LOCK_TIMEOUT;
-
     SET @instance_id = NULL;
-    BEGIN TRY
-        SET LOCK_TIMEOUT 250;
-        IF @is_patient = 1
-        BEGIN
-            SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
-            FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.lane = @lane
-              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY l.not_before_ms, l.claim_id
-            OPTION (KEEPFIXED PLAN);
+    SET LOCK_TIMEOUT 250;
+    IF @is_patient = 1
+    BEGIN
+        SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
+        FROM   [$(schema)].instance_locks AS l
+               WITH (INDEX(ix_instance_locks_ready), FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.lane = @lane
+          AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
+        ORDER BY l.not_before_ms, l.claim_id
+        OPTION (KEEPFIXED PLAN);
 
-            -- No message in flight is missed from here on.
-            IF @instance_id IS NOT NULL
-            BEGIN
-                SELECT @from_ms = l.messages_from_ms
-                FROM   [$(schema)].instance_locks AS l
-                       WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
-                WHERE  l.instance_id = @instance_id;
-            END;
-        END
-        ELSE
+        -- No message in flight is missed from here on.
+        IF @instance_id IS NOT NULL
         BEGIN
-            SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
+            SELECT @from_ms = l.messages_from_ms
             FROM   [$(schema)].instance_locks AS l
-                   WITH (INDEX(ix_instance_locks_ready), FORCESEEK, XLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE  l.lane = @lane
-              AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
-            ORDER BY l.not_before_ms, l.claim_id
-            OPTION (KEEPFIXED PLAN);
+                   WITH (INDEX(pk_instance_locks), FORCESEEK, XLOCK, ROWLOCK, READCOMMITTEDLOCK)
+            WHERE  l.instance_id = @instance_id;
         END;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
-    END TRY
-    BEGIN CATCH
-        SET LOCK_TIMEOUT @lock_timeout_ms;
-        THROW;
-    END CATCH;
+    END
+    ELSE
+    BEGIN
+        SELECT TOP (1) @instance_id = l.instance_id, @ready_ms = l.not_before_ms, @from_ms = l.messages_from_ms
+        FROM   [$(schema)].instance_locks AS l
+               WITH (INDEX(ix_instance_locks_ready), FORCESEEK, XLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE  l.lane = @lane
+          AND  l.not_before_ms BETWEEN @floor_ms AND @now_ms
+        ORDER BY l.not_before_ms, l.claim_id
+        OPTION (KEEPFIXED PLAN);
+    END;
 END;

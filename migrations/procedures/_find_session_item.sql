@@ -36,7 +36,7 @@ BEGIN
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
             @looks INT = CASE WHEN @is_last = 1 THEN 2 ELSE 1 END, @lane_session NVARCHAR(400), @lane_tag NVARCHAR(260), @lane_tags NVARCHAR(MAX),
-            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @wait_ms INT, @is_settled BIT, @settled_ms BIGINT,
+            @lane_ms BIGINT, @lane_item BIGINT, @lane_item_ms BIGINT, @has_sessions BIT = 0, @is_patient BIT, @is_settled BIT, @settled_ms BIGINT,
             @given_floor_ms BIGINT = @floor_ms;
     DECLARE @tag_keys TABLE (tag_key NVARCHAR(260) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @busy TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -146,10 +146,10 @@ BEGIN
                 IF @lane_item IS NULL
                 BEGIN
                     -- Nobody is waited for while there is something else to do, and of many who write one at a time.
-                    SET @wait_ms = CASE WHEN @is_last = 1 AND @work_id IS NULL AND NOT EXISTS (SELECT 1 FROM @busy)
-                                        THEN 250 ELSE 0 END;
+                    SET @is_patient = CASE WHEN @is_last = 1 AND @work_id IS NULL AND NOT EXISTS (SELECT 1 FROM @busy)
+                                           THEN 1 ELSE 0 END;
                     EXEC [$(schema)]._settle_session_lane
-                        @session_key = @lane_session, @tag_key = @lane_tag, @wait_ms = @wait_ms,
+                        @session_key = @lane_session, @tag_key = @lane_tag, @is_patient = @is_patient,
                         @is_settled = @is_settled OUTPUT, @settled_ms = @settled_ms OUTPUT;
                     -- A promise that is put off leaves a ghost where it was. One that an item came back to may lie further back.
                     SET @floor_ms = CASE WHEN @is_settled = 0 OR @settled_ms < @lane_ms OR EXISTS (SELECT 1 FROM @busy)

@@ -5,7 +5,7 @@
 -- Throws    nothing, whatever happens: the caller's work is committed, and must not be reported as failed
 --
 -- A session that was let go meanwhile is left alone: see renew_session_lock. Whoever writes to it is hardly waited for: the
--- caller has an item to deliver. LOCK_TIMEOUT is put back by hand: see _await_instance.
+-- caller has an item to deliver. Its LOCK_TIMEOUT comes back by itself: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)]._postpone_session_lane
     @session_key   NVARCHAR(1000),
     @tag_key       NVARCHAR(1000),
@@ -13,8 +13,6 @@ CREATE OR ALTER PROCEDURE [$(schema)]._postpone_session_lane
 AS
 BEGIN
     SET NOCOUNT, XACT_ABORT ON;
-
-    DECLARE @lock_timeout_ms INT = @@LOCK_TIMEOUT;
 
     BEGIN TRY
         SET LOCK_TIMEOUT 50;
@@ -30,10 +28,8 @@ BEGIN
                               WITH (INDEX(pk_sessions), FORCESEEK, ROWLOCK, REPEATABLEREAD)
                        WHERE  s.session_key = @session_key
                          AND  s.locked_until_ms >= @not_before_ms);
-        SET LOCK_TIMEOUT @lock_timeout_ms;
     END TRY
     BEGIN CATCH
-        SET LOCK_TIMEOUT @lock_timeout_ms;
         -- The next fetch that visits the lane corrects it.
     END CATCH;
 END;

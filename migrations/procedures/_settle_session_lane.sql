@@ -12,14 +12,14 @@
 -- lower the promise in between and have it overwritten.
 --
 -- Whoever writes to the lane or to its items may be at it for long: a turn that schedules thousands of activities locks its
--- lanes first. It is waited for no longer than @wait_ms; @is_settled = 0 says that the lane is as it was. @settled_ms is
+-- lanes first. It is waited for no longer than 250 ms, not at all with @is_patient = 0, and as long as the caller waits with NULL; @is_settled = 0 says that the lane is as it was. @settled_ms is
 -- what it promises now; NULL: it is gone.
 --
--- LOCK_TIMEOUT is put back by hand: see _await_instance.
+-- The caller's LOCK_TIMEOUT comes back by itself: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)]._settle_session_lane
     @session_key NVARCHAR(1000),
     @tag_key     NVARCHAR(1000),
-    @wait_ms     INT,
+    @is_patient  BIT,
     @is_settled  BIT OUTPUT,
     @settled_ms  BIGINT OUTPUT
 AS
@@ -31,12 +31,19 @@ BEGIN
         THROW 51000, N'called inside a transaction; commit or roll back first', 1;
     END;
 
-    DECLARE @promised_ms BIGINT, @next_ms BIGINT, @session_end_ms BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+    DECLARE @promised_ms BIGINT, @next_ms BIGINT, @session_end_ms BIGINT;
 
     SET @is_settled = 1;
     SET @settled_ms = NULL;
     BEGIN TRY
-        SET LOCK_TIMEOUT @wait_ms;
+        IF @is_patient = 1
+        BEGIN
+            SET LOCK_TIMEOUT 250;
+        END;
+        IF @is_patient = 0
+        BEGIN
+            SET LOCK_TIMEOUT 0;
+        END;
         BEGIN TRANSACTION;
 
         SELECT @promised_ms = l.not_before_ms
@@ -78,14 +85,12 @@ BEGIN
         END;
 
         COMMIT TRANSACTION;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
     END TRY
     BEGIN CATCH
         IF @@TRANCOUNT > 0
         BEGIN
             ROLLBACK TRANSACTION;
         END;
-        SET LOCK_TIMEOUT @lock_timeout_ms;
         SET @is_settled = 0;
         IF ERROR_NUMBER() <> 1222
         BEGIN

@@ -22,7 +22,7 @@ BEGIN
 
     EXEC [$(schema)]._check_instance_id @instance_id = @instance_id;
 
-    DECLARE @lock_timeout_ms INT = @@LOCK_TIMEOUT, @is_read BIT = 0, @keys BIGINT;
+    DECLARE @is_read BIT = 0, @keys BIGINT;
     DECLARE @delta TABLE
     (
         kv_key   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
@@ -37,14 +37,13 @@ BEGIN
     WHILE @is_read = 0
     BEGIN
         BEGIN TRY
-            SET LOCK_TIMEOUT 0;
             DELETE FROM @delta;
             INSERT INTO @delta (kv_key, kv_value)
             SELECT v.kv_key, v.kv_value
             FROM
             (
                 SELECT d.kv_key, d.kv_value, ROW_NUMBER() OVER (PARTITION BY d.kv_key ORDER BY d.kv_id DESC) AS age
-                FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK)
+                FROM   [$(schema)].kv_delta AS d WITH (INDEX(pk_kv_delta), FORCESEEK, ROWLOCK, NOWAIT)
                 WHERE  d.instance_id = @instance_id
             ) AS v
             WHERE  v.age = 1;
@@ -54,15 +53,13 @@ BEGIN
             FROM
             (
                 SELECT s.kv_key, s.kv_value, ROW_NUMBER() OVER (PARTITION BY s.kv_key ORDER BY s.kv_id DESC) AS age
-                FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK)
+                FROM   [$(schema)].kv_store AS s WITH (INDEX(pk_kv_store), FORCESEEK, ROWLOCK, NOWAIT)
                 WHERE  s.instance_id = @instance_id
             ) AS v
             WHERE  v.age = 1;
-            SET LOCK_TIMEOUT @lock_timeout_ms;
             SET @is_read = 1;
         END TRY
         BEGIN CATCH
-            SET LOCK_TIMEOUT @lock_timeout_ms;
             IF ERROR_NUMBER() <> 1222
             BEGIN
                 THROW;

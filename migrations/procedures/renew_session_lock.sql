@@ -13,7 +13,7 @@
 -- keeps one while it waits for the next can be waiting, in line behind a renewal, for another call that does the same. It is only an economy: it needs no transaction with the renewal, passes over lanes that
 -- are locked, and does not fail the call, because the renewal is done by then. A session that was let go meanwhile is left
 -- out, whichever of its rows is read first: the lock on it is kept to the end of the statement, and release_sessions wants both. One that is
--- being written to is hardly waited for. LOCK_TIMEOUT is put back by hand: see _await_instance.
+-- being written to is hardly waited for. Nothing after it waits for anything, and the caller's LOCK_TIMEOUT comes back by itself: see _await_instance.
 CREATE OR ALTER PROCEDURE [$(schema)].renew_session_lock
     @owner_ids       NVARCHAR(MAX),
     @extend_ms       BIGINT,
@@ -30,7 +30,7 @@ BEGIN
     END;
 
     DECLARE @now_ms BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @renewed BIGINT = 0,
-            @session_key NVARCHAR(400), @previous NVARCHAR(400), @until_ms BIGINT, @lock_timeout_ms INT = @@LOCK_TIMEOUT;
+            @session_key NVARCHAR(400), @previous NVARCHAR(400), @until_ms BIGINT;
     DECLARE @owners TABLE (owner_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @owned TABLE (session_key NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
     DECLARE @sessions TABLE
@@ -107,10 +107,8 @@ BEGIN
                                WHERE  s.session_key = @session_key
                                  AND  s.locked_until_ms >= @until_ms);
             END;
-            SET LOCK_TIMEOUT @lock_timeout_ms;
         END TRY
         BEGIN CATCH
-            SET LOCK_TIMEOUT @lock_timeout_ms;
             -- The leases are renewed, and the next fetch that visits a lane corrects it.
         END CATCH;
     END;

@@ -119,7 +119,7 @@ pub enum ValueStmt {
     WaitFor {
         time: Expr,
     },
-    /// `DECLARE @a INT = 1, @t TABLE (…)`.
+    /// `DECLARE @a INT = 1, @b INT` or `DECLARE @t TABLE (…)`.
     Declare(Vec<Declaration>),
     /// `SET @a = x`, `SET @a += x`.
     SetVariable {

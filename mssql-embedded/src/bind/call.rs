@@ -10,6 +10,7 @@ use crate::value::{DataType, Value};
 use super::collate::{Meeting, arguments};
 use super::compare::compare;
 use super::context::Binder;
+use super::errors;
 use super::expr::common;
 use super::query::is_json;
 use super::typing::{Ex, coerce};
@@ -38,10 +39,18 @@ impl<'a> Binder<'a> {
             return Err(unknown_dotted(call));
         };
         let upper = name.name.to_uppercase();
+        let aggregate = Aggregate::by_name(&upper);
+        if !call.within_group.is_empty() && aggregate.is_some_and(|a| a != Aggregate::StringAgg) {
+            let message = format!(
+                "The function '{}' may not have a WITHIN GROUP clause.",
+                name.name
+            );
+            return Err(SqlError::with(10757, 15, 9, message));
+        }
         if let Some(over) = &call.over {
             return self.bind_window(&upper, call, over);
         }
-        if let Some(aggregate) = Aggregate::by_name(&upper) {
+        if let Some(aggregate) = aggregate {
             return self.bind_aggregate(aggregate, call);
         }
         if is_window_only(&upper) {
@@ -82,10 +91,12 @@ impl<'a> Binder<'a> {
     fn bind_arguments(&mut self, function: Callable, args: &'a [Expr]) -> SqlResult<Vec<Ex>> {
         let mut bound = Vec::with_capacity(args.len());
         for (i, arg) in args.iter().enumerate() {
+            let is_word = matches!(&arg.kind, ExprKind::Column(name) if name.parts.len() == 1);
+            if i == 0 && function.takes_date_part() && !is_word {
+                return Err(errors::no_date_part(function.name()).at(arg.pos.line));
+            }
             match &arg.kind {
-                ExprKind::Column(name)
-                    if i == 0 && function.takes_date_part() && name.parts.len() == 1 =>
-                {
+                ExprKind::Column(name) if i == 0 && function.takes_date_part() => {
                     let part = &name.parts[0].name;
                     let ty = DataType::varchar(30, self.ctx.database.collation);
                     bound.push(Ex::new(Scalar::Const(Value::text(part)), ty, false));

@@ -1,9 +1,9 @@
 //! What a column of a table definition may not be.
 
 use crate::ast::{ColumnDef, ConstraintKind, Repeated};
-use crate::catalog::{Catalog, Column, Database, TableDef, name_taken};
+use crate::catalog::{Catalog, CheckDef, Column, Database, TableDef, name_taken};
 use crate::error::{SqlError, SqlResult};
-use crate::plan::{Part, VariableMap};
+use crate::plan::{Cond, Part, VariableMap};
 use crate::value::DataType;
 
 use super::constraint::constraint_names;
@@ -15,13 +15,23 @@ pub(super) fn check_written(table: &TableDef, def: &ColumnDef) -> SqlResult<()> 
     let (column, table) = (&def.name.name, &table.name);
     let refuse = |number, message: String| Err(SqlError::with(number, 16, 0, message));
     let repeated = match def.repeated {
-        Some(Repeated::Default) => {
-            Some((8148, "More than one column DEFAULT constraint specified"))
+        Some(Repeated::Default) => Some((
+            8148,
+            "More than one column DEFAULT constraint specified".to_owned(),
+        )),
+        Some(Repeated::Nullability) => {
+            Some((8150, "Multiple NULL constraints were specified".to_owned()))
         }
-        Some(Repeated::Nullability) => Some((8150, "Multiple NULL constraints were specified")),
         None => None,
     };
-    if let Some((number, what)) = repeated {
+    let twice = || {
+        let kind = twice(def)?;
+        Some((
+            8148,
+            format!("More than one column {kind} constraint specified"),
+        ))
+    };
+    if let Some((number, what)) = repeated.or_else(twice) {
         let message = format!("{what} for column '{column}', table '{table}'.");
         return refuse(number, message);
     }
@@ -43,6 +53,26 @@ pub(super) fn check_written(table: &TableDef, def: &ColumnDef) -> SqlResult<()> 
         return Err(not_created(SqlError::with(1754, 16, 0, message)));
     }
     Ok(())
+}
+
+/// The kind of constraint that a column has two of.
+fn twice(def: &ColumnDef) -> Option<&'static str> {
+    let mut seen = Vec::new();
+    for constraint in &def.constraints {
+        let kind = match constraint.kind {
+            ConstraintKind::PrimaryKey { .. } => "PRIMARY KEY",
+            ConstraintKind::Unique { .. } => "UNIQUE",
+            ConstraintKind::Check(..) => "CHECK",
+            ConstraintKind::ForeignKey { .. }
+            | ConstraintKind::Default { .. }
+            | ConstraintKind::Index(_) => continue,
+        };
+        if seen.contains(&kind) {
+            return Some(kind);
+        }
+        seen.push(kind);
+    }
+    None
 }
 
 /// Refuses what a column's type and the columns before it do not allow.
@@ -83,6 +113,58 @@ pub(super) fn check(
         return Err(SqlError::new(4936, message));
     }
     Ok(())
+}
+
+/// Refuses a CHECK of a column that reads another column, and one that reads a computed column that is not stored.
+pub(super) fn check_reads(
+    table: &TableDef,
+    check: &CheckDef,
+    condition: &Cond,
+    database: &Database,
+) -> SqlResult<()> {
+    let own = |c: &Column| {
+        let same = |name: &String| database.fold(name) == database.fold(&c.name);
+        check.column.as_ref().is_none_or(same)
+    };
+    let (mut computed, mut other) = (None, false);
+    condition.each_part(&mut |part| {
+        if let Part::Slot { slot, .. } = part
+            && let Some(column) = table.columns.get(slot)
+        {
+            let stored = column
+                .computed
+                .as_ref()
+                .is_none_or(|(_, _, stored)| *stored);
+            if !stored {
+                computed = computed.or(Some(column));
+            }
+            other |= !own(column);
+        }
+    });
+    if let Some(column) = computed {
+        if check.column.is_some() && own(column) {
+            return Err(SqlError::new(
+                8183,
+                "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and \
+                 NOT NULL constraints require that computed columns be persisted.",
+            ));
+        }
+        let message = format!(
+            "Computed Column '{}' in table '{}' is invalid for use in 'CHECK CONSTRAINT' because it is not persisted.",
+            column.name, table.name
+        );
+        return Err(not_created(SqlError::new(1764, message)));
+    }
+    match &check.column {
+        Some(column) if other => {
+            let message = format!(
+                "Column CHECK constraint for column '{column}' references another column, table '{}'.",
+                table.name
+            );
+            Err(not_created(SqlError::with(8141, 16, 0, message)))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// 2752 and 2753: both numbers of IDENTITY fit the type, and the second moves on.

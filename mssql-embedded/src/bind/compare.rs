@@ -5,7 +5,7 @@ use crate::ast::CompareOp;
 use crate::error::SqlResult;
 use crate::plan::{Cond, Scalar};
 use crate::value::precedence::common_type;
-use crate::value::{DataType, Value};
+use crate::value::{DataType, Value, errors};
 
 use super::collate::{Meeting, settle};
 use super::typing::{Ex, coerce};
@@ -41,11 +41,21 @@ pub(super) fn operands(
     yield_constant(&mut left, &right.ty);
     yield_constant(&mut right, &left.ty);
     settle([&mut left, &mut right], Meeting::Compared(operation))?;
+    if is_time_beside_moment(&left.ty, &right.ty) || is_time_beside_moment(&right.ty, &left.ty) {
+        return Err(errors::incompatible(&left.ty, &right.ty, operation));
+    }
     let mut ty = common_type(&left.ty, &right.ty)?;
     if ty == DataType::Null {
         ty = DataType::Int;
     }
     Ok((coerce(left, &ty)?, coerce(right, &ty)?, ty))
+}
+
+/// TIME becomes a date with a time where they share a type, and yet is compared with none.
+fn is_time_beside_moment(a: &DataType, b: &DataType) -> bool {
+    matches!(a, DataType::Time(_))
+        && b.is_datetime()
+        && !matches!(b, DataType::Time(_) | DataType::Date)
 }
 
 /// A number constant takes the type of an integer or BIT it is compared with, when it is such a

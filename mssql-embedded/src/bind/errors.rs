@@ -21,6 +21,17 @@ pub(super) fn unbound(name: &ObjectName) -> SqlError {
     .at(line_of(name))
 }
 
+/// 1023: something else where a date part stands.
+pub(super) fn no_date_part(function: &str) -> SqlError {
+    let function = function.to_ascii_lowercase();
+    SqlError::with(
+        1023,
+        15,
+        1,
+        format!("Invalid parameter 1 specified for {function}."),
+    )
+}
+
 /// 243 in the place of 2715: CAST and CONVERT know system types only.
 pub(super) fn undefined_in_cast(error: SqlError, name: &ObjectName) -> SqlError {
     if error.number != 2715 {

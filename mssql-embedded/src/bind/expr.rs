@@ -47,13 +47,19 @@ impl<'a> Binder<'a> {
             }
             ExprKind::Column(name) => self.resolve_column(name),
             ExprKind::Binary(op, left, right) => {
-                let left = self.bind_expr(left)?;
-                let right = self.bind_expr(right)?;
-                arithmetic(*op, left, right)
+                let (l, r) = (self.bind_expr(left)?, self.bind_expr(right)?);
+                let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
+                let l = literal_digits(left, l, &right_type);
+                combine(*op, l, literal_digits(right, r, &left_type))
             }
             ExprKind::Unary(op, operand) => {
-                let operand = self.bind_expr(operand)?;
-                unary(*op, operand)
+                let bound = self.bind_expr(operand)?;
+                let bound = unary(*op, bound)?;
+                Ok(if matches!(operand.kind, ExprKind::Literal(_)) {
+                    smallest_int(bound)
+                } else {
+                    bound
+                })
             }
             ExprKind::Call(call) => self.bind_call(call, expr.pos),
             ExprKind::Cast { expr, ty, try_ } => self.bind_cast(expr, ty, None, *try_),
@@ -266,10 +272,13 @@ pub(super) fn nested_aggregate() -> SqlError {
     )
 }
 
-/// `a op b`.
+/// `a op b` of an assignment, whose right side is seldom a constant that is no literal.
 pub(super) fn arithmetic(op: BinaryOp, left: Ex, right: Ex) -> SqlResult<Ex> {
-    let mut right = digits_beside_decimal(right, &left.ty);
-    let mut left = digits_beside_decimal(left, &right.ty);
+    let right = digits_beside_decimal(right, &left.ty);
+    combine(op, left, right)
+}
+
+fn combine(op: BinaryOp, mut left: Ex, mut right: Ex) -> SqlResult<Ex> {
     let coll = settle([&mut left, &mut right], Meeting::Joined("add"))?;
     let types = operation(op, &left.ty, &right.ty)?;
     // What may overflow may be NULL: that is what it gives with ARITHABORT and ANSI_WARNINGS OFF.
@@ -292,6 +301,19 @@ pub(super) fn arithmetic(op: BinaryOp, left: Ex, right: Ex) -> SqlResult<Ex> {
     })
 }
 
+/// Applies to literals alone: `CAST(3 AS INT)` has the ten digits of its type.
+fn literal_digits(written: &Expr, ex: Ex, other: &DataType) -> Ex {
+    let mut written = written;
+    while let ExprKind::Unary(UnaryOp::Plus | UnaryOp::Minus, operand) = &written.kind {
+        written = operand;
+    }
+    if matches!(written.kind, ExprKind::Literal(_)) {
+        digits_beside_decimal(ex, other)
+    } else {
+        ex
+    }
+}
+
 /// An integer literal beside a decimal counts with the digits it has, not with the ten of INT: `1.0 / 3`
 /// has six decimals.
 fn digits_beside_decimal(ex: Ex, other: &DataType) -> Ex {
@@ -312,6 +334,21 @@ fn digits_beside_decimal(ex: Ex, other: &DataType) -> Ex {
     }
 }
 
+/// The sign is part of a literal: 2147483648 is a DECIMAL, and -2147483648 an INT.
+fn smallest_int(ex: Ex) -> Ex {
+    let smallest = i32::MIN;
+    if let Scalar::Const(Value::Decimal { units, scale: 0 }) = &ex.expr
+        && *units == smallest.into()
+    {
+        return Ex {
+            expr: Scalar::Const(Value::Int(smallest.into())),
+            ty: DataType::Int,
+            ..ex
+        };
+    }
+    ex
+}
+
 fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {
     let Ex {
         expr,
@@ -321,6 +358,9 @@ fn unary(op: UnaryOp, operand: Ex) -> SqlResult<Ex> {
     } = operand;
     let ty = if matches!(ty, DataType::Null) {
         DataType::Int
+    } else if op == UnaryOp::Minus && ty == DataType::TinyInt {
+        // It has no negative numbers.
+        DataType::SmallInt
     } else {
         ty
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Condition, CreateIndex, Ident, IndexColumn, IndexOption};
+use crate::ast::{Condition, CreateIndex, Expr, ExprKind, Ident, IndexColumn, IndexOption};
 use crate::catalog::{Database, IndexDef, KeyConstraint, TableDef};
 use crate::error::{SqlError, SqlResult};
 use crate::value::DataType;
@@ -53,6 +53,22 @@ pub fn index_from_ast(
             "Cannot specify included columns or a filter for a clustered index.",
         ));
     }
+    let ignores = |o: &IndexOption| matches!(o, IndexOption::IgnoreDupKey(true));
+    let ignores = index.options.iter().any(ignores);
+    if ignores && !index.unique {
+        return Err(SqlError::new(
+            1916,
+            "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.",
+        ));
+    }
+    if ignores && index.filter.is_some() {
+        let (index, table) = (&index.name.name, &table.name);
+        let message = format!(
+            "Cannot create filtered index '{index}' on table '{table}' because the statement sets the IGNORE_DUP_KEY option to \
+             ON. Rewrite the statement so that it does not use the IGNORE_DUP_KEY option."
+        );
+        return Err(SqlError::new(10618, message));
+    }
     if let Some((condition, _)) = &index.filter
         && !filters(condition)
     {
@@ -70,12 +86,21 @@ pub fn index_from_ast(
     Ok(position)
 }
 
-/// Whether a condition can be that of a filtered index: comparisons and IN, joined by AND ("CREATE INDEX").
+/// Whether a condition can be that of a filtered index: comparisons of a column with a constant and IN, joined by AND
+/// ("CREATE INDEX").
 fn filters(condition: &Condition) -> bool {
+    let column = |expr: &Expr| matches!(expr.kind, ExprKind::Column(_));
     match condition {
         Condition::And(left, right) => filters(left) && filters(right),
-        Condition::Compare(..) | Condition::IsNull { .. } => true,
-        Condition::InList { negated, .. } => !negated,
+        Condition::Compare(_, left, right) => {
+            column(left) && constant(right) || constant(left) && column(right)
+        }
+        Condition::IsNull { expr, .. } => column(expr),
+        Condition::InList {
+            expr,
+            list,
+            negated,
+        } => !negated && column(expr) && list.iter().all(constant),
         Condition::Or(..)
         | Condition::Not(_)
         | Condition::Quantified { .. }
@@ -83,6 +108,27 @@ fn filters(condition: &Condition) -> bool {
         | Condition::InQuery { .. }
         | Condition::Like { .. }
         | Condition::Exists(_) => false,
+    }
+}
+
+/// A literal, with a sign or converted: "move the data conversion from the left to the right side of the comparison"
+/// (Create filtered indexes).
+fn constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::Unary(_, operand) => constant(operand),
+        ExprKind::Cast { expr, .. } | ExprKind::Convert { expr, .. } => constant(expr),
+        ExprKind::Variable(_)
+        | ExprKind::GlobalVariable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Call(_)
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::SearchedCase { .. }
+        | ExprKind::Iif { .. }
+        | ExprKind::Subquery(_)
+        | ExprKind::Collate(..)
+        | ExprKind::AtTimeZone(..) => false,
     }
 }
 

@@ -5,9 +5,10 @@ use crate::error::SqlResult;
 use crate::parse::errors::ties_without_order;
 use crate::plan::{Node, Scalar, SortKey};
 use crate::value::DataType;
+use crate::value::errors::rows_not_an_integer;
 
 use super::context::Binder;
-use super::typing::coerce;
+use super::typing::{Ex, coerce};
 
 /// TOP with its bound count.
 pub(super) struct BoundTop {
@@ -23,12 +24,11 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_top(&mut self, top: Option<&'a Top>) -> SqlResult<Option<BoundTop>> {
         let Some(top) = top else { return Ok(None) };
         let count = self.bind_expr(&top.count)?;
-        let ty = if top.percent {
-            DataType::Float
+        let count = if top.percent {
+            coerce(count, &DataType::Float)?
         } else {
-            DataType::BigInt
+            rows(count)?
         };
-        let count = coerce(count, &ty)?;
         Ok(Some(BoundTop {
             count,
             percent: top.percent,
@@ -54,11 +54,11 @@ impl<'a> Binder<'a> {
             return Ok(None);
         };
         let offset = self.bind_expr(offset)?;
-        let offset = coerce(offset, &DataType::BigInt)?;
+        let offset = rows(offset)?;
         let fetch = match &query.fetch {
             Some(fetch) => {
                 let fetch = self.bind_expr(fetch)?;
-                Some(coerce(fetch, &DataType::BigInt)?)
+                Some(rows(fetch)?)
             }
             None => None,
         };
@@ -102,4 +102,36 @@ impl<'a> Binder<'a> {
         }
         Ok(node)
     }
+}
+
+/// A number of rows, whose type must have no digits after the point.
+fn rows(count: Ex) -> SqlResult<Scalar> {
+    let whole = match count.ty {
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt => true,
+        DataType::Decimal { scale, .. } => scale == 0,
+        DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => false,
+    };
+    if !whole {
+        return Err(rows_not_an_integer());
+    }
+    coerce(count, &DataType::BigInt)
 }

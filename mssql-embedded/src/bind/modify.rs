@@ -1,6 +1,6 @@
 //! UPDATE and DELETE.
 
-use crate::ast::{Condition, DeleteStmt, Permission, SetClause, Top, UpdateStmt};
+use crate::ast::{Condition, DeleteStmt, DmlTarget, Ident, Permission, SetClause, Top, UpdateStmt};
 use crate::catalog::TableDef;
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Assign, Delete, ForeignRules, Output, Query, Scalar, Target, Update};
@@ -38,7 +38,7 @@ impl<'a> Binder<'a> {
             }
         }
         let inserted = self.scope().allocate(table.columns.len());
-        let sets = self.in_clause(Clause::Set, |b| b.bind_sets(&update.set, &target, inserted))?;
+        let sets = self.in_clause(Clause::Set, |b| b.bind_sets(update, &target, inserted))?;
         self.require_read(&sets, target.base, table);
         let output = match &update.output {
             Some(clause) => {
@@ -229,10 +229,11 @@ impl<'a> Binder<'a> {
 
     fn bind_sets(
         &mut self,
-        clauses: &'a [SetClause],
+        update: &'a UpdateStmt,
         target: &Modifiable<'a>,
         inserted: usize,
     ) -> SqlResult<Sets> {
+        let (clauses, written) = (&update.set, &update.target);
         let table = target.table;
         let mut sets = Sets::default();
         for clause in clauses {
@@ -247,7 +248,7 @@ impl<'a> Binder<'a> {
                     sets.assign.push(assign);
                 }
                 SetClause::Column { column, op, value } => {
-                    let position = self.set_column(column, target, &sets)?;
+                    let position = self.set_column(column, (target, written), &sets)?;
                     let value = match value {
                         Some(value) => self.bind_expr(value)?,
                         None => self.explicit_default(table, position)?,
@@ -261,7 +262,7 @@ impl<'a> Binder<'a> {
                     op,
                     value,
                 } => {
-                    let position = self.set_column(column, target, &sets)?;
+                    let position = self.set_column(column, (target, written), &sets)?;
                     let value = self.bind_expr(value)?;
                     let value = compound(target, position, *op, value)?;
                     sets.set.push(stored(table, position, value)?);
@@ -282,7 +283,7 @@ impl<'a> Binder<'a> {
     fn set_column(
         &mut self,
         name: &crate::ast::ObjectName,
-        target: &Modifiable<'a>,
+        (target, written): (&Modifiable<'a>, &DmlTarget),
         sets: &Sets,
     ) -> SqlResult<usize> {
         let [qualifier @ .., last] = name.parts.as_slice() else {
@@ -291,8 +292,16 @@ impl<'a> Binder<'a> {
         let table = target.table;
         let source = &self.scopes[0].sources[target.source];
         if !qualifier.is_empty() {
-            let named = self.qualifies(source, qualifier)
-                || matches!(qualifier, [t] if self.same_name(&t.name, &table.name));
+            // The name after UPDATE, which an alias in FROM does not hide.
+            let same_as_written = |qualifier: &Ident| match written {
+                DmlTarget::Named(name, _) => {
+                    let last = name.parts.last();
+                    last.is_some_and(|last| self.same_name(&last.name, &qualifier.name))
+                }
+                DmlTarget::Variable(_) => false,
+            };
+            let named =
+                self.qualifies(source, qualifier) || matches!(qualifier, [t] if same_as_written(t));
             if !named {
                 return Err(errors::unbound(name));
             }

@@ -33,7 +33,7 @@ impl<'a> Binder<'a> {
                 Named::Item(n) => (self.copy(&items[n].ex)?, Some(n)),
                 Named::Expression => {
                     let ex = self.bind_expr(&item.expr)?;
-                    if let Scalar::Const(_) = ex.expr {
+                    if matches!(ex.expr, Scalar::Const(_)) || computes_constants(&item.expr) {
                         return Err(SqlError::with(
                             408,
                             16,
@@ -184,5 +184,26 @@ impl<'a> Binder<'a> {
             }
         }
         Ok(keys)
+    }
+}
+
+/// Whether an expression is a literal or computed from literals, in whatever way needs no function.
+fn computes_constants(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::Unary(_, operand) => computes_constants(operand),
+        ExprKind::Binary(_, left, right) => computes_constants(left) && computes_constants(right),
+        ExprKind::Cast { expr, .. } => computes_constants(expr),
+        ExprKind::Convert { expr, style, .. } => style.is_none() && computes_constants(expr),
+        ExprKind::Variable(_)
+        | ExprKind::GlobalVariable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Call(_)
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::SearchedCase { .. }
+        | ExprKind::Iif { .. }
+        | ExprKind::Subquery(_)
+        | ExprKind::Collate(..)
+        | ExprKind::AtTimeZone(..) => false,
     }
 }

@@ -347,7 +347,10 @@ fn validate(table: &TableDef, database: &Database, interrupted: Asking<'_>) -> S
         interrupted,
         ..context(&catalog, &variables, database)
     };
-    bind_row_rules(&ctx, table)?;
+    let rules = bind_row_rules(&ctx, table)?;
+    for (check, condition) in table.checks.iter().zip(&rules.checks) {
+        column_def::check_reads(table, check, condition, database)?;
+    }
     for column in &table.columns {
         bind_default(&ctx, column)?;
     }

@@ -118,6 +118,10 @@ fn bind_dateadd(name: &str, args: &[Arg]) -> SqlResult<Signature> {
     arity(name, args, 3, 3)?;
     let ty = date_type(&args[2], DataType::DateTime);
     part_of(args, name)?.check(PartUse::Add, name, &ty)?;
+    // A text is no number here, whatever it holds.
+    if args[1].ty.is_string() {
+        return Err(errors::invalid_argument(&args[1].ty, 2, "dateadd"));
+    }
     sig(ty.clone(), vec![part_name(), DataType::Int, ty])
 }
 
@@ -141,7 +145,9 @@ fn bind_diff(name: &str, args: &[Arg], ret: DataType) -> SqlResult<Signature> {
     );
     let part = part_of(args, name)?;
     if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
-        part.check(PartUse::Count, name, &from)?;
+        let (part, name) = (part.name(), name.to_ascii_lowercase());
+        let message = format!("The datepart {part} is not supported by date function {name}.");
+        return Err(SqlError::new(9806, message));
     }
     sig(ret, vec![part_name(), from, to])
 }

@@ -57,6 +57,9 @@ fn format_message(_: &mut dyn Host, signature: &Signature, args: &[Value]) -> Sq
 /// What a message of RAISERROR shows ("RAISERROR", msg_str), one less than sys.messages holds.
 const MESSAGE_UNITS: usize = 2047;
 
+/// More than this no placeholder takes up.
+const WIDTH_MAX: usize = 2048;
+
 /// Fills in the placeholders of a message as RAISERROR and FORMATMESSAGE do: `%s`, `%d`, `%i`,
 /// `%u`, `%o`, `%x`, `%X`, `%I64d` with flags, width and precision, and `%%`.
 ///
@@ -80,10 +83,10 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
             .unwrap_or(rest.len());
         let (spec, tail) = rest.split_at(end);
         let spec = &given_by_arguments(spec, &mut args)?;
-        let tail = tail
-            .strip_prefix("I64")
-            .or_else(|| tail.strip_prefix(['l', 'h']))
-            .unwrap_or(tail);
+        let (wide, tail) = match tail.strip_prefix("I64") {
+            Some(tail) => (true, tail),
+            None => (false, tail.strip_prefix(['l', 'h']).unwrap_or(tail)),
+        };
         let Some(kind @ ('s' | 'd' | 'i' | 'u' | 'o' | 'x' | 'X')) = tail.chars().next() else {
             return Err(SqlError::new(
                 2787,
@@ -97,7 +100,7 @@ pub fn substitute(format: &str, args: &[Value]) -> SqlResult<String> {
         {
             return Err(mismatch(i));
         }
-        let text = placeholder(kind, argument.map(|(_, value)| value), spec);
+        let text = placeholder(kind, argument.map(|(_, value)| value), wide, spec);
         out.push_str(&pad(&text, spec));
     }
     out.push_str(rest);
@@ -166,42 +169,77 @@ fn fits(kind: char, value: &Value) -> bool {
     }
 }
 
-fn placeholder(kind: char, value: Option<&Value>, spec: &str) -> String {
+fn placeholder(kind: char, value: Option<&Value>, wide: bool, spec: &str) -> String {
     match (kind, value) {
         (_, None | Some(Value::Null)) => "(null)".to_owned(),
         ('s', Some(Value::Str(s))) => {
-            let precision = spec.split_once('.').and_then(|(_, p)| p.parse().ok());
             // No more of a long text than a message can show, and its end.
             let shown = &s[..s.len().min(MESSAGE_UNITS + 1)];
             to_string(shown)
                 .chars()
-                .take(precision.unwrap_or(usize::MAX))
+                .take(precision(spec).unwrap_or(usize::MAX))
                 .collect()
         }
-        (kind, Some(value)) => {
-            let n = int(value);
-            match kind {
-                'u' => (n as u32).to_string(),
-                'o' => format!("{:o}", n as u32),
-                'x' => format!("{:x}", n as u32),
-                'X' => format!("{:X}", n as u32),
-                _ if spec.contains('+') && n >= 0 => format!("+{n}"),
-                _ => n.to_string(),
-            }
-        }
+        (kind, Some(value)) => number(kind, int(value), wide, spec),
     }
 }
 
+/// A number with its sign or prefix and at least as many digits as the precision says.
+fn number(kind: char, n: i64, wide: bool, spec: &str) -> String {
+    let flags = flags(spec);
+    let unsigned = if wide { n as u64 } else { u64::from(n as u32) };
+    let (prefix, digits) = match kind {
+        'u' => ("", unsigned.to_string()),
+        'o' => ("0", format!("{unsigned:o}")),
+        'x' => ("0x", format!("{unsigned:x}")),
+        'X' => ("0X", format!("{unsigned:X}")),
+        _ => (sign(n, flags), n.unsigned_abs().to_string()),
+    };
+    let prefixed = matches!(kind, 'd' | 'i') || flags.contains('#') && n != 0;
+    let prefix = if prefixed { prefix } else { "" };
+    let zeros = if flags.contains('0') && !flags.contains('-') {
+        width(spec).saturating_sub(prefix.len())
+    } else {
+        0
+    };
+    let least = precision(spec).unwrap_or(0).min(WIDTH_MAX).max(zeros);
+    format!("{prefix}{digits:0>least$}")
+}
+
+fn sign(n: i64, flags: &str) -> &'static str {
+    if n < 0 {
+        "-"
+    } else if flags.contains('+') {
+        "+"
+    } else if flags.contains(' ') {
+        " "
+    } else {
+        ""
+    }
+}
+
+fn flags(spec: &str) -> &str {
+    let end = spec
+        .find(|c| !matches!(c, '-' | '+' | ' ' | '#' | '0'))
+        .unwrap_or(spec.len());
+    &spec[..end]
+}
+
+fn precision(spec: &str) -> Option<usize> {
+    spec.split_once('.').and_then(|(_, p)| p.parse().ok())
+}
+
+fn width(spec: &str) -> usize {
+    let width = spec[flags(spec).len()..].split('.').next().unwrap_or("");
+    width.parse().unwrap_or(0).min(WIDTH_MAX)
+}
+
+/// Brings a text to its width: "when 0 and the minus sign (-) appear, 0 is ignored" (RAISERROR).
 fn pad(text: &str, spec: &str) -> String {
-    let flags = spec.split('.').next().unwrap_or("");
-    let width: usize = flags
-        .trim_start_matches(['-', '+', ' ', '#'])
-        .parse()
-        .unwrap_or(0);
-    let width = width.min(2048);
+    let (flags, width) = (flags(spec), width(spec));
     if flags.contains('-') {
         format!("{text:<width$}")
-    } else if flags.trim_start_matches(['+', ' ', '#']).starts_with('0') {
+    } else if flags.contains('0') {
         format!("{text:0>width$}")
     } else {
         format!("{text:>width$}")

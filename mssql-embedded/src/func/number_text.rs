@@ -31,11 +31,26 @@ fn str_of(_: &mut dyn Host, _: &Signature, args: &[Value]) -> SqlResult<Value> {
     let value = float(&args[0]);
     let whole = format!("{:.0}", value.trunc()).len();
     let room = length.saturating_sub(whole + 1);
-    let shown = format!("{value:.*}", (decimals.min(16) as usize).min(room));
+    let shown = rounded((decimals.min(16) as usize).min(room), value);
     if shown.len() > length {
         return Ok(Value::text(&"*".repeat(length)));
     }
     Ok(Value::text(&format!("{shown:>length$}")))
+}
+
+/// A number with so many decimals. What lies in the middle goes away from zero, where Rust takes the even neighbour.
+fn rounded(decimals: usize, value: f64) -> String {
+    let exact = format!("{value:.*}", decimals + 30);
+    let rest = &exact[exact.len() - 30..];
+    let middle = rest.starts_with('5') && rest[1..].bytes().all(|b| b == b'0');
+    let value = if !middle {
+        value
+    } else if value < 0.0 {
+        value.next_down()
+    } else {
+        value.next_up()
+    };
+    format!("{value:.decimals$}")
 }
 
 fn bind_isnumeric(name: &str, args: &[Arg]) -> SqlResult<Signature> {

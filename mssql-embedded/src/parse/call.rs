@@ -234,10 +234,13 @@ impl Parser<'_> {
             call.star = true;
         } else if !self.is(Tok::RParen) {
             call.distinct = self.eat_kw("DISTINCT");
-            if !call.distinct {
-                self.eat_kw("ALL");
-            }
-            call.args = self.comma_list(Self::expr)?;
+            let quantified = call.distinct || self.eat_kw("ALL");
+            call.args = if quantified {
+                // Nothing with more arguments takes these words.
+                vec![self.expr()?]
+            } else {
+                self.comma_list(Self::expr)?
+            };
         }
         self.expect(Tok::RParen)?;
         if self.kw("WITHIN") && self.kw_at(1, "GROUP") {
@@ -292,19 +295,21 @@ impl Parser<'_> {
         Ok(over)
     }
 
+    /// A frame, which must not end before it starts.
     fn frame(&mut self, rows: bool) -> SqlResult<Frame> {
-        if self.eat_kw("BETWEEN") {
+        let line = self.line();
+        let (start, end) = if self.eat_kw("BETWEEN") {
             let start = self.frame_bound()?;
             self.expect_kw("AND")?;
-            let end = self.frame_bound()?;
-            return Ok(Frame { rows, start, end });
+            (start, self.frame_bound()?)
+        } else {
+            (self.frame_bound()?, FrameBound::CurrentRow)
+        };
+        let (first, last) = (place(&start), place(&end));
+        if first.0 > last.0 || first.0 == 4 || last.0 == 0 {
+            return Err(errors::no_frame(first.1, last.1, line));
         }
-        let start = self.frame_bound()?;
-        Ok(Frame {
-            rows,
-            start,
-            end: FrameBound::CurrentRow,
-        })
+        Ok(Frame { rows, start, end })
     }
 
     fn frame_bound(&mut self) -> SqlResult<FrameBound> {
@@ -334,6 +339,17 @@ impl Parser<'_> {
             self.eat_kw("ASC");
         }
         Ok(OrderItem { expr, descending })
+    }
+}
+
+/// Where a bound lies, and how messages show it.
+fn place(bound: &FrameBound) -> (u8, &'static str) {
+    match bound {
+        FrameBound::UnboundedPreceding => (0, "UNBOUNDED PRECEDING"),
+        FrameBound::Preceding(_) => (1, "... PRECEDING"),
+        FrameBound::CurrentRow => (2, "CURRENT ROW"),
+        FrameBound::Following(_) => (3, "... FOLLOWING"),
+        FrameBound::UnboundedFollowing => (4, "UNBOUNDED FOLLOWING"),
     }
 }
 

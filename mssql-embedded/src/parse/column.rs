@@ -61,6 +61,9 @@ impl Parser<'_> {
                 self.advance();
                 column.identity = Some(self.identity()?);
             }
+            "CONSTRAINT" | "FOREIGN" | "REFERENCES" if self.scope.table_variable => {
+                return Err(self.fail());
+            }
             "CONSTRAINT" => {
                 self.advance();
                 let name = self.ident()?;

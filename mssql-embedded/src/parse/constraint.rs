@@ -21,6 +21,9 @@ impl Parser<'_> {
     }
 
     pub fn table_constraint(&mut self) -> SqlResult<TableConstraint> {
+        if self.scope.table_variable && self.kw_any(&["CONSTRAINT", "FOREIGN"]) {
+            return Err(self.fail());
+        }
         let name = if self.eat_kw("CONSTRAINT") {
             Some(self.ident()?)
         } else {

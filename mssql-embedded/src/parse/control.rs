@@ -4,9 +4,12 @@ use super::cursor::{Jump, Parser};
 use super::errors;
 use super::stmt::ListEnd;
 use super::token::Tok;
-use crate::ast::{Expr, ExprKind, FlowStmt, RaisErrorStmt, SessionStmt, StmtKind, ValueStmt};
+use crate::ast::{
+    Expr, ExprKind, FlowStmt, Literal, RaisErrorStmt, SessionStmt, StmtKind, ValueStmt,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::refused::Kind;
+use crate::value::delay::delay_ms;
 
 impl Parser<'_> {
     /// Everything that starts with BEGIN.
@@ -36,6 +39,10 @@ impl Parser<'_> {
         self.eat(Tok::Semi);
         let body = self.in_list(true, |p| p.statements(ListEnd::End))?;
         self.expect_kw("END")?;
+        // Nothing to try is an error, unlike nothing to do about it.
+        if body.is_empty() && self.kw("TRY") {
+            return Err(self.fail());
+        }
         self.expect_kw("TRY")?;
         self.eat(Tok::Semi);
         self.expect_kw("BEGIN")?;
@@ -233,7 +240,15 @@ impl Parser<'_> {
             return Err(self.refused(Kind::Statement, "WAITFOR TIME"));
         }
         self.expect_kw("DELAY")?;
+        if !matches!(self.peek().kind, Tok::Str | Tok::NStr | Tok::Variable) {
+            return Err(self.fail());
+        }
         let time = self.simple_value()?;
+        if let ExprKind::Literal(Literal::String(text) | Literal::NString(text)) = &time.kind
+            && delay_ms(text).is_none()
+        {
+            return Err(errors::no_delay(text, time.pos.line));
+        }
         Ok(ValueStmt::WaitFor { time }.into())
     }
 

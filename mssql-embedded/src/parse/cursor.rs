@@ -27,6 +27,8 @@ pub(super) struct Scope {
     pub procedure: bool,
     pub in_loop: bool,
     pub in_catch: bool,
+    /// The definition of a table variable, which has no names for constraints and refers to no table.
+    pub table_variable: bool,
 }
 
 /// A list of statements within others.

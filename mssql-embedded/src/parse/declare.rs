@@ -12,16 +12,27 @@ impl Parser<'_> {
         if self.is_ident() && (self.kw_at(1, "CURSOR") || self.kw_at(2, "CURSOR")) {
             return Err(self.refused(Kind::Clause, "CURSOR"));
         }
-        self.comma_list(Self::declaration)
-            .map(|it| ValueStmt::Declare(it).into())
+        let mut list = vec![self.declaration(true)?];
+        let alone = matches!(list[0], Declaration::Table { .. });
+        while !alone && self.eat(Tok::Comma) {
+            list.push(self.declaration(false)?);
+        }
+        if self.is(Tok::Comma) {
+            return Err(self.fail());
+        }
+        Ok(ValueStmt::Declare(list).into())
     }
 
-    fn declaration(&mut self) -> SqlResult<Declaration> {
+    /// One variable; a table variable has a DECLARE of its own.
+    fn declaration(&mut self, first: bool) -> SqlResult<Declaration> {
         let pos = self.pos();
         let name = self.variable()?;
         self.eat_kw("AS");
-        if self.eat_kw("TABLE") {
-            let (columns, constraints) = self.table_elements()?;
+        if first && self.eat_kw("TABLE") {
+            self.scope.table_variable = true;
+            let elements = self.table_elements();
+            self.scope.table_variable = false;
+            let (columns, constraints) = elements?;
             return Ok(Declaration::Table {
                 name,
                 columns,

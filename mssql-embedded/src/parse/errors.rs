@@ -13,6 +13,28 @@ pub(super) fn near(text: &str, line: u32) -> SqlError {
     SqlError::near(text).at(line)
 }
 
+pub(super) fn no_delay(text: &str, line: u32) -> SqlError {
+    let message = format!("Incorrect time syntax in time string '{text}' used with WAITFOR.");
+    syntax(148, 1, line, message)
+}
+
+pub(super) fn no_frame(start: &str, end: &str, line: u32) -> SqlError {
+    let message = format!(
+        "'BETWEEN {start} AND {end}' is not a valid window frame and cannot be used with the OVER clause."
+    );
+    SqlError::new(4193, message).at(line)
+}
+
+pub(super) fn output_of_constant(line: u32) -> SqlError {
+    let message = "Cannot use the OUTPUT option when passing a constant to a stored procedure.";
+    syntax(179, 1, line, message.to_owned())
+}
+
+/// A SET option that takes a number and nothing else, as a variable.
+pub(super) fn option_without_number(option: &str, line: u32) -> SqlError {
+    syntax(102, 3, line, format!("Incorrect syntax near '{option}'."))
+}
+
 pub(super) fn near_keyword(text: &str, line: u32) -> SqlError {
     let message = format!("Incorrect syntax near the keyword '{text}'.");
     syntax(156, 1, line, message)

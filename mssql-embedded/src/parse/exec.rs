@@ -6,6 +6,7 @@
 )]
 
 use super::cursor::Parser;
+use super::errors;
 use super::token::Tok;
 use crate::ast::{
     ExecArg, ExecStmt, ExecTarget, Expr, ExprKind, Literal, SessionStmt, StmtKind, UserName,
@@ -138,6 +139,9 @@ impl Parser<'_> {
         }
         let value = self.simple_value_or_word()?;
         let output = self.eat_kw("OUTPUT") || self.eat_kw("OUT");
+        if output && !matches!(value.kind, ExprKind::Variable(_)) {
+            return Err(errors::output_of_constant(value.pos.line));
+        }
         Ok(ExecArg {
             name,
             value: Some(value),

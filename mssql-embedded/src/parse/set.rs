@@ -25,6 +25,11 @@ impl Parser<'_> {
             }
             "LOCK_TIMEOUT" => {
                 self.advance();
+                let at = usize::from(matches!(self.peek().kind, Tok::Minus | Tok::Plus));
+                let number = self.peek_at(at);
+                if number.kind != Tok::Int || self.slice(number).parse::<i32>().is_err() {
+                    return Err(errors::option_without_number("LOCK_TIMEOUT", self.line()));
+                }
                 SetOption::LockTimeout(self.simple_value()?)
             }
             "DEADLOCK_PRIORITY" => {
@@ -33,10 +38,16 @@ impl Parser<'_> {
             }
             "ROWCOUNT" => {
                 self.advance();
+                if matches!(self.peek().kind, Tok::Minus | Tok::Plus) {
+                    return Err(self.fail());
+                }
                 SetOption::RowCount(self.simple_value()?)
             }
             "TEXTSIZE" => {
                 self.advance();
+                if self.is(Tok::Variable) {
+                    return Err(self.fail());
+                }
                 SetOption::TextSize(self.simple_value()?)
             }
             "DATEFIRST" => {

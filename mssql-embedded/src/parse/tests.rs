@@ -42,7 +42,7 @@ fn rendered(expr: &str) -> String {
 /// Statements need no semicolons between them, and keep their own lines and texts.
 #[test]
 fn statements_end_where_the_next_begins() {
-    let text = "DECLARE @a INT = 1 SET @a += 2\nIF @a = 3 SELECT @a ELSE PRINT 'no'\nEXEC p 1, @b = x OUTPUT\nSELECT 1 a";
+    let text = "DECLARE @a INT = 1 SET @a += 2\nIF @a = 3 SELECT @a ELSE PRINT 'no'\nEXEC p 1, @b = @x OUTPUT\nSELECT 1 a";
     let batch = parse(text);
     let lines: Vec<_> = batch.statements.iter().map(|s| s.pos.line).collect();
     assert_eq!(lines, [1, 1, 2, 3, 4]);

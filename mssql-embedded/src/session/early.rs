@@ -4,7 +4,7 @@
 use crate::ast::{SessionStmt, SetOption, StmtKind, ValueStmt};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::{Bound, BoundKind, Scalar, Typed};
-use crate::value::{DataType, Value};
+use crate::value::Value;
 
 /// Refuses a bound statement whose constants or types show that it cannot be run.
 ///
@@ -15,7 +15,7 @@ pub(super) fn refuse(statement: &StmtKind, bound: &Bound) -> SqlResult<()> {
     let values = scalars(&bound.kind);
     match statement {
         StmtKind::Value(value) => match value {
-            ValueStmt::RaisError(_) => values.first().map_or(Ok(()), |m| message_text(&m.ty)),
+            ValueStmt::RaisError(_) => values.first().map_or(Ok(()), message),
             ValueStmt::Return(_)
             | ValueStmt::Throw(_)
             | ValueStmt::Print(_)
@@ -79,16 +79,36 @@ fn option_value(option: &SetOption, values: &[Typed]) -> SqlResult<()> {
     }
 }
 
-/// RAISERROR takes a text: the numbers of sys.messages, to which sp_addmessage would add, are not kept.
+/// RAISERROR takes a text, or a number of which it is known that sys.messages does not have it.
 ///
 /// # Errors
 ///
-/// 40517 for a number.
-fn message_text(ty: &DataType) -> SqlResult<()> {
-    if ty.is_string() {
-        return Ok(());
+/// 40517 for a number that it has, and for what is neither text nor number.
+fn message(message: &Typed) -> SqlResult<()> {
+    if let Scalar::Const(Value::Int(n)) = message.expr {
+        is_no_system_message(n)
+    } else if message.ty.is_string() || message.ty.is_integer() {
+        Ok(())
+    } else {
+        Err(message_number())
     }
-    Err(SqlError::unsupported("RAISERROR with a message number"))
+}
+
+/// What SQL Server comes with has numbers from 13,000 to 49,999 as far as RAISERROR can show it, and the engine does not keep
+/// it. Beyond are those that sp_addmessage adds, which there are none of.
+///
+/// # Errors
+///
+/// 40517.
+pub(super) fn is_no_system_message(number: i64) -> SqlResult<()> {
+    if (13_000..50_000).contains(&number) {
+        return Err(message_number());
+    }
+    Ok(())
+}
+
+fn message_number() -> SqlError {
+    SqlError::unsupported("RAISERROR with a message number")
 }
 
 /// Nothing is ever cut, so only the values that cut nothing are taken.

@@ -73,7 +73,11 @@ fn integer(op: BinaryOp, x: i64, y: i64, ty: &DataType) -> SqlResult<Value> {
         BinaryOp::Mul => x.checked_mul(y),
         BinaryOp::Div | BinaryOp::Mod if y == 0 => return Err(errors::divide_by_zero()),
         BinaryOp::Div => x.checked_div(y),
-        BinaryOp::Mod => Some(x.checked_rem(y).unwrap_or(0)),
+        // The quotient is formed first, and may not fit: the smallest number by -1.
+        BinaryOp::Mod => {
+            let fits = x.checked_div(y).is_some_and(|n| in_range(n, ty));
+            fits.then(|| x % y)
+        }
         BinaryOp::BitAnd => Some(x & y),
         BinaryOp::BitOr => Some(x | y),
         BinaryOp::BitXor => Some(x ^ y),
@@ -163,7 +167,7 @@ fn exact(op: BinaryOp, (x, s): (i128, u8), (y, t): (i128, u8), ty: &DataType) ->
     let units = units.filter(|u| decimal::fits(*u, ty.precision()));
     units
         .map(|units| Value::Decimal { units, scale })
-        .ok_or_else(|| errors::overflow_from("numeric", ty))
+        .ok_or_else(|| errors::overflow(ty))
 }
 
 /// Sum, difference and remainder, which need both operands at one scale.

@@ -21,6 +21,34 @@ fn default_style(ty: &DataType) -> i32 {
     }
 }
 
+/// Whether a style shows the time of a date or the date of a time of day.
+pub fn shows_nothing_of(ty: &DataType, style: i32) -> bool {
+    match ty {
+        DataType::Date => matches!(style, 8 | 24 | 108),
+        DataType::Time(_) => matches!(style, 1..=7 | 10..=12 | 23 | 101..=107 | 110..=112),
+        DataType::Null
+        | DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(..)
+        | DataType::VarChar(..)
+        | DataType::NChar(..)
+        | DataType::NVarChar(..)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => false,
+    }
+}
+
 /// The text of a date or time value of type `ty` in a style.
 ///
 /// # Errors

@@ -10,8 +10,6 @@ use crate::error::{SqlError, SqlResult};
 pub enum PartUse {
     /// So many of it are added.
     Add,
-    /// Its boundaries are counted.
-    Count,
     Read,
 }
 

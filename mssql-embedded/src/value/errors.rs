@@ -1,6 +1,7 @@
 //! SQL Server's messages about values, each worded in one place.
 
 use super::DataType;
+use super::number_text::format_fixed;
 use crate::error::SqlError;
 
 /// 206: two types that cannot meet.
@@ -47,16 +48,28 @@ pub(crate) fn missing_conversion(from: &DataType, to: &DataType) -> SqlError {
 
 /// 8115: a result that does not fit its type.
 pub(crate) fn overflow(to: &DataType) -> SqlError {
-    overflow_from("expression", to)
+    overflow_with(2, "expression", to)
 }
 
-/// 8115: a value of a named type that does not fit another.
+/// 8115: a value of a named type that does not fit another. SQL Server tells numbers that become DECIMAL (8) and
+/// DECIMAL that becomes VARCHAR (5) from what does not fit its own result (2).
 pub(crate) fn overflow_from(from: &str, to: &DataType) -> SqlError {
     let state = if matches!(to, DataType::Decimal { .. }) {
         8
+    } else if to.is_string() {
+        5
     } else {
         2
     };
+    overflow_with(state, from, to)
+}
+
+/// 8115: text with more digits than any DECIMAL has.
+pub(crate) fn too_many_digits(from: &DataType, to: &DataType) -> SqlError {
+    overflow_with(6, from.error_name(), to)
+}
+
+fn overflow_with(state: u8, from: &str, to: &DataType) -> SqlError {
     SqlError::with(
         8115,
         16,
@@ -89,6 +102,7 @@ pub(crate) fn small_overflow(to: &DataType, value: i64) -> SqlError {
 /// 232: a floating-point number that does not fit.
 pub(crate) fn float_overflow(to: &DataType, value: f64) -> SqlError {
     let state = match to.max_length() {
+        _ if to.is_string() => 2,
         1 => 1,
         2 => 2,
         _ => 3,
@@ -98,8 +112,9 @@ pub(crate) fn float_overflow(to: &DataType, value: f64) -> SqlError {
         16,
         state,
         format!(
-            "Arithmetic overflow error for type {}, value = {value:.6}.",
-            to.error_name()
+            "Arithmetic overflow error for type {}, value = {}.",
+            to.error_name(),
+            format_fixed(value)
         ),
     )
 }
@@ -206,5 +221,15 @@ pub(crate) fn invalid_argument(ty: &DataType, position: usize, function: &str) -
         format!(
             "Argument data type {ty} is invalid for argument {position} of {function} function."
         ),
+    )
+}
+
+/// 1060: a number of rows for TOP, OFFSET or FETCH that is none.
+pub(crate) fn rows_not_an_integer() -> SqlError {
+    SqlError::with(
+        1060,
+        15,
+        1,
+        "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
     )
 }

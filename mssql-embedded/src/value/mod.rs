@@ -15,6 +15,7 @@ pub mod date_parse;
 pub mod date_part;
 pub mod datetime;
 pub mod decimal;
+pub mod delay;
 pub(crate) mod errors;
 #[cfg(test)]
 pub(crate) mod extremes;

@@ -62,6 +62,23 @@ pub fn format_float_json(value: f64) -> String {
     scientific(value, 16, false)
 }
 
+/// A floating-point number as messages show it: six digits after the point, of which and before which no more than
+/// seventeen are its own and the rest zeros.
+pub fn format_fixed(value: f64) -> String {
+    let exact = format!("{value:.16e}");
+    match exact.split_once('e') {
+        Some((mantissa, exponent)) if exponent.parse().is_ok_and(|e: usize| e > 10) => {
+            let exponent: usize = exponent.parse().unwrap_or(0);
+            let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+            let digits = format!("{digits:0<width$}", width = exponent + 7);
+            let (whole, rest) = digits.split_at(exponent + 1);
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{whole}.{}", &rest[..6])
+        }
+        Some(_) | None => format!("{value:.6}"),
+    }
+}
+
 fn general(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -115,6 +132,19 @@ mod tests {
             assert_eq!(format_float(value, 0), text);
         }
         assert_eq!(format_float(1.5, 2), "1.500000000000000e+000");
+    }
+
+    #[test]
+    fn messages_show_seventeen_digits() {
+        for (value, text) in [
+            (70_000.0, "70000.000000"),
+            (-1.5, "-1.500000"),
+            (1e30, "1000000000000000000000000000000.000000"),
+            (f64::from(1e20_f32), "100000002004087730000.000000"),
+            (-123_456_789_012_345.12, "-123456789012345.120000"),
+        ] {
+            assert_eq!(format_fixed(value), text);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::precedence::{check_implicit, common_type, concat_type};
 use super::{DataType, errors};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
@@ -130,10 +130,15 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
         };
     }
     match ty {
-        DataType::Bit => Err(errors::incompatible(a, b, word(op))),
+        DataType::Bit | DataType::Binary(_) | DataType::VarBinary(_) => Err(unfit(op, a, b)),
         DataType::Decimal { .. } => Ok(decimal_operation(op, a, b, &ty)),
         DataType::Float | DataType::Real if op == BinaryOp::Mod => {
-            Err(errors::incompatible(a, b, word(op)))
+            let both = |t: &DataType| matches!(t, DataType::Float | DataType::Real);
+            Err(if both(a) && both(b) {
+                errors::invalid_operand(a, word(op))
+            } else {
+                errors::incompatible(a, b, word(op))
+            })
         }
         DataType::TinyInt
         | DataType::SmallInt
@@ -146,8 +151,6 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
         | DataType::VarChar(..)
         | DataType::NChar(..)
         | DataType::NVarChar(..)
-        | DataType::Binary(_)
-        | DataType::VarBinary(_)
         | DataType::UniqueIdentifier
         | DataType::Date
         | DataType::Time(_)
@@ -155,6 +158,19 @@ pub fn operation(op: BinaryOp, a: &DataType, b: &DataType) -> SqlResult<Operatio
         | DataType::DateTime
         | DataType::DateTime2(_)
         | DataType::DateTimeOffset(_) => Err(errors::invalid_operand(&ty, word(op))),
+    }
+}
+
+/// What an operator says of types that have no arithmetic: those it scales with, of the left one alone.
+fn unfit(op: BinaryOp, a: &DataType, b: &DataType) -> SqlError {
+    match op {
+        BinaryOp::Mul | BinaryOp::Div => errors::invalid_operand(a, word(op)),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mod
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor => errors::incompatible(a, b, word(op)),
     }
 }
 
@@ -294,6 +310,9 @@ mod tests {
         assert_eq!(number(O::Sub, D::varchar(3, C), D::varchar(3, C)), 8117);
         assert_eq!(number(O::Add, D::Date, D::Int), 206);
         assert_eq!(number(O::Add, D::UniqueIdentifier, D::Int), 8117);
-        assert_eq!(number(O::Mod, D::Float, D::Float), 402);
+        assert_eq!(number(O::Mod, D::Float, D::Float), 8117);
+        assert_eq!(number(O::Mod, D::Float, D::Int), 402);
+        assert_eq!(number(O::Mul, D::Bit, D::Bit), 8117);
+        assert_eq!(number(O::Add, D::Bit, D::Bit), 402);
     }
 }

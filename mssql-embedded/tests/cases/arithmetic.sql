@@ -183,3 +183,61 @@ SELECT CAST(-9223372036854775808 AS BIGINT) / -1 AS a;
 GO
 SELECT POWER(10, 10) AS a;
 -- expect error 232 16 3
+
+-- "Returns the data type of expression, except that an unsigned tinyint expression is promoted to a signed smallint result"
+-- (- (Negative)). The example of ABS that overflows has the literal -2147483648, which is therefore an INT.
+-- case: signs_and_their_types
+SELECT -CAST(200 AS TINYINT) AS a, -2147483648 AS b, 2147483648 AS c, -2147483649 AS d;
+-- expect columns: a smallint, b int, c decimal(10,0), d decimal(10,0)
+-- expect row: -200 | -2147483648 | 2147483648 | -2147483649
+GO
+SELECT ABS(-2147483648) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type int.
+
+-- A literal beside a decimal has the digits that are written, an INT ten.
+-- case: digits_of_literals_beside_decimals
+SELECT 10.0 / 3 AS a, 10.0 / -3 AS b, 10.0 / CAST(3 AS INT) AS c, 10.0 / (3 * 1) AS d;
+-- expect columns: a decimal(8,6), b decimal(8,6), c decimal(14,12), d decimal(14,12)
+-- expect row: 3.333333 | -3.333333 | 3.333333333333 | 3.333333333333
+
+-- Neither BIT nor bytes have arithmetic, nor numbers of floating point a remainder
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/arithmetic.md, seen on SQL Server 2025).
+-- case: operators_that_types_do_not_have
+SELECT CAST(1 AS BIT) + CAST(1 AS BIT) AS a;
+-- expect error 402 16 1 The data types bit and bit are incompatible in the add operator.
+GO
+SELECT CAST(1 AS BIT) * CAST(1 AS BIT) AS a;
+-- expect error 8117 16 1 Operand data type bit is invalid for multiply operator.
+GO
+SELECT CAST(1 AS BIT) / CAST(1 AS BIT) AS a;
+-- expect error 8117 16 1 Operand data type bit is invalid for divide operator.
+GO
+SELECT 0x01 - 0x01 AS a;
+-- expect error 402 16 1 The data types varbinary and varbinary are incompatible in the subtract operator.
+GO
+SELECT 5e0 % 2 AS a;
+-- expect error 402 16 1 The data types float and int are incompatible in the modulo operator.
+GO
+SELECT CAST(5 AS REAL) % 2e0 AS a;
+-- expect error 8117 16 1 Operand data type real is invalid for modulo operator.
+
+-- The quotient is formed for % too. What a result has no room for is state 2, what a value becomes is state 8, and text with more
+-- digits than any decimal is state 6: github.com/RyanLamansky/sql-server-simulator, ExactNumericConversionErrorTests, seen on SQL Server 2025.
+-- case: states_of_overflow
+SELECT CAST(-2147483648 AS INT) % -1 AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type int.
+GO
+SELECT CAST(99999999999999999999999999999999999999 AS DECIMAL(38, 0)) * 10 AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type numeric.
+GO
+SELECT ROUND(CAST(94.5 AS DECIMAL(3, 1)), -2) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type numeric.
+GO
+SELECT CAST('1234.5' AS DECIMAL(5, 2)) AS a;
+-- expect error 8115 16 8 Arithmetic overflow error converting varchar to data type numeric.
+GO
+SELECT CAST('123456789012345678901234567890123456789' AS DECIMAL(38, 0)) AS a;
+-- expect error 8115 16 6 Arithmetic overflow error converting varchar to data type numeric.
+GO
+SELECT CAST(1e30 AS INT) AS a;
+-- expect error 232 16 3 Arithmetic overflow error for type int, value = 1000000000000000000000000000000.000000.

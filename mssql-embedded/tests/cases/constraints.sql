@@ -194,3 +194,49 @@ SELECT a FROM [$(s)].t ORDER BY a;
 -- expect info Duplicate key was ignored.
 -- expect row: 1
 -- expect row: 2
+
+-- A CHECK that stands at a column is about that column; one that stands for itself is about the table.
+-- case: a_check_of_a_column_reads_no_other
+CREATE TABLE [$(s)].t (a INT CHECK (b > 0), b INT);
+-- expect error 8141 16 0 Column CHECK constraint for column 'a' references another column, table 't'.
+-- expect error 1750 16 *
+GO
+CREATE TABLE [$(s)].t (a INT, b INT, CHECK (b > a));
+GO
+ALTER TABLE [$(s)].t ADD c INT CHECK (c > a);
+-- expect error 8141 16 0 Column CHECK constraint for column 'c' references another column, table 't'.
+-- expect error 1750 16 *
+
+-- case: one_constraint_of_a_kind_at_a_column
+CREATE TABLE [$(s)].t (a INT CHECK (a > 0) CHECK (a < 5));
+-- expect error 8148 16 0 More than one column CHECK constraint specified for column 'a', table 't'.
+GO
+CREATE TABLE [$(s)].t (a INT UNIQUE UNIQUE);
+-- expect error 8148 16 0 More than one column UNIQUE constraint specified for column 'a', table 't'.
+GO
+CREATE TABLE [$(s)].t (a INT UNIQUE CONSTRAINT ck CHECK (a > 0), CHECK (a < 5));
+
+-- "CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted".
+-- case: a_check_reads_no_column_that_is_not_stored
+CREATE TABLE [$(s)].t (a INT, b AS a + 1 CHECK (b > 0));
+-- expect error 8183 16 * Only UNIQUE or PRIMARY KEY constraints can be created on computed columns
+GO
+CREATE TABLE [$(s)].t (a INT, b AS a + 1, CONSTRAINT ck CHECK (b > 0));
+-- expect error 1764 16 * Computed Column 'b' in table 't' is invalid for use in 'CHECK CONSTRAINT' because it is not persisted.
+-- expect error 1750 16 *
+GO
+CREATE TABLE [$(s)].t (a INT, b AS a + 1 PERSISTED CHECK (b > 0));
+INSERT [$(s)].t VALUES (-1);
+-- expect error 547 16 0 conflicted with the CHECK constraint
+
+-- "IGNORE_DUP_KEY can't be set to ON for indexes created on a view, nonunique indexes, XML indexes, spatial indexes, and filtered
+-- indexes" (CREATE INDEX).
+-- case: ignore_dup_key_is_for_unique_indexes
+CREATE TABLE [$(s)].t (a INT, b INT);
+CREATE INDEX ix ON [$(s)].t (a) WITH (IGNORE_DUP_KEY = ON);
+-- expect error 1916 16 * CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.
+GO
+CREATE UNIQUE INDEX ix ON [$(s)].t (a) WHERE b = 1 WITH (IGNORE_DUP_KEY = ON);
+-- expect error 10618 16 * Cannot create filtered index 'ix' on table
+GO
+CREATE INDEX ix ON [$(s)].t (a) WITH (IGNORE_DUP_KEY = OFF);

@@ -125,3 +125,31 @@ BEGIN CATCH
     SELECT 2 AS a;
 END CATCH;
 -- expect error 1026 15 1 GOTO cannot be used to jump into a TRY or CATCH scope.
+
+-- "time_to_pass can be specified either in a datetime data format, or as a local variable. Dates can't be specified" (WAITFOR). A
+-- literal is looked at before anything of the batch runs. The types: github.com/mirek/msduck, seen on SQL Server 2025.
+-- case: waitfor_takes_times
+WAITFOR DELAY 5;
+-- expect error 102 15 1 Incorrect syntax near '5'.
+GO
+PRINT N'not said';
+WAITFOR DELAY '24:00';
+-- expect error 148 15 1 Incorrect time syntax in time string '24:00' used with WAITFOR.
+-- expect no result
+GO
+WAITFOR DELAY '2024-01-01 00:00:00';
+-- expect error 148 15 1
+GO
+DECLARE @t TIME = '00:00:00.001';
+WAITFOR DELAY @t;
+-- expect error 9815 16 0 Waitfor delay and waitfor time cannot be of type time.
+GO
+DECLARE @t VARCHAR(20) = 'soon';
+WAITFOR DELAY @t;
+-- expect error 241 16 1
+GO
+DECLARE @t DATETIME = '00:00:00.010', @n VARCHAR(20) = NULL;
+WAITFOR DELAY @t;
+WAITFOR DELAY @n;
+WAITFOR DELAY '';
+WAITFOR DELAY '0:0:0:5';

@@ -204,3 +204,49 @@ SELECT DATEFROMPARTS(2147483647, 1, 1) AS a;
 GO
 SELECT DATEDIFF_BIG(MICROSECOND, '0001-01-01', '9999-12-31') AS a, EOMONTH(CAST('9999-12-01' AS DATE)) AS b;
 -- expect row: 315537811200000000 | 9999-12-31
+
+-- TIME becomes a DATETIME where the two share a type, but no operator compares them.
+-- case: a_time_is_not_compared_with_a_date
+SELECT COALESCE(CAST('10:00' AS TIME), CAST('2024-01-01' AS DATETIME)) AS a;
+-- expect columns: a datetime
+-- expect row: 1900-01-01 10:00:00.000
+GO
+SELECT 1 AS a WHERE CAST('10:00' AS TIME) = CAST('2024-01-01' AS DATETIME);
+-- expect error 402 16 1 The data types time and datetime are incompatible in the equal to operator.
+GO
+SELECT 1 AS a WHERE CAST('10:00' AS TIME) BETWEEN CAST('2024-01-01' AS DATETIME) AND CAST('2024-01-02' AS DATETIME);
+-- expect error 402 16 1 The data types time and datetime are incompatible in the greater than or equal to operator.
+GO
+SELECT 1 AS a WHERE CAST('2024-01-01' AS DATETIME2) > CAST('10:00' AS TIME);
+-- expect error 402 16 1 The data types datetime2 and time are incompatible in the greater than operator.
+
+-- A style of times shows nothing of a date, nor one of dates a time: 8114. Styles that a date has not at all are 281
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/casting.md, seen on SQL Server 2025).
+-- case: styles_that_show_nothing
+SELECT CONVERT(VARCHAR(20), CAST('2024-01-01' AS DATE), 108) AS a;
+-- expect error 8114 16 5 Error converting data type date to varchar.
+GO
+SELECT CONVERT(VARCHAR(20), CAST('10:00' AS TIME), 112) AS a;
+-- expect error 8114 16 5 Error converting data type time to varchar.
+GO
+SELECT CONVERT(VARCHAR(20), CAST('2024-01-01' AS DATE), 114) AS a;
+-- expect error 281 16 1 114 is not a valid style number when converting from date to a character string.
+GO
+SELECT TRY_CONVERT(VARCHAR(20), CAST('10:00' AS TIME), 112) AS a;
+-- expect row: NULL
+
+-- The part is a word, neither a text nor a variable; the number of DATEADD is none as a text, and DATEDIFF counts no offsets and no weeks
+-- of ISO 8601 (github.com/RyanLamansky/sql-server-simulator, seen on SQL Server 2025).
+-- case: arguments_that_date_functions_do_not_take
+SELECT DATEADD('day', 1, GETDATE()) AS a;
+-- expect error 1023 15 * Invalid parameter 1 specified for dateadd.
+GO
+DECLARE @p VARCHAR(5) = 'day';
+SELECT DATEDIFF(@p, 0, 1) AS a;
+-- expect error 1023 15 * Invalid parameter 1 specified for datediff.
+GO
+SELECT DATEADD(DAY, '1', GETDATE()) AS a;
+-- expect error 8116 16 1 Argument data type varchar is invalid for argument 2 of dateadd function.
+GO
+SELECT DATEDIFF(ISO_WEEK, '20240101', '20240201') AS a;
+-- expect error 9806 16 1 The datepart iso_week is not supported by date function datediff.

@@ -196,3 +196,16 @@ DECLARE @sql NVARCHAR(MAX) = N'INSERT [$(s)].t VALUES (0)' + REPLICATE(CAST(N',(
 EXEC (N'CREATE TABLE [$(s)].t (a INT)');
 EXEC (@sql);
 -- expect error 10738 15 * The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.
+
+-- SET names columns of the target as UPDATE or FROM name it. An alias hides the name of its table
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/dml.md, seen on SQL Server 2025).
+-- case: set_names_the_target_as_it_is_written
+CREATE TABLE [$(s)].t (id INT, v INT);
+INSERT [$(s)].t VALUES (1, 10);
+UPDATE a SET a.v = 11 FROM [$(s)].t AS a;
+UPDATE [$(s)].t SET t.v = t.v + 1 FROM [$(s)].t;
+SELECT v FROM [$(s)].t;
+-- expect row: 12
+GO
+UPDATE a SET t.v = 13 FROM [$(s)].t AS a;
+-- expect error 4104 16 1 The multi-part identifier "t.v" could not be bound.

@@ -164,6 +164,31 @@ ROLLBACK;
 -- expect error 50000 16 1 x
 -- expect row: 1 | 1
 
+-- Caught, it dooms the transaction as any other error does: github.com/RyanLamansky/sql-server-simulator, XactAbortTests, seen on SQL
+-- Server 2025.
+-- case: raiserror_in_try_dooms_with_xact_abort
+SET XACT_ABORT ON;
+BEGIN TRAN;
+BEGIN TRY
+    RAISERROR(N'x', 16, 1);
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS e, @@TRANCOUNT AS n, XACT_STATE() AS x;
+END CATCH;
+ROLLBACK;
+-- expect row: 50000 | 1 | -1
+GO
+SET XACT_ABORT OFF;
+BEGIN TRAN;
+BEGIN TRY
+    RAISERROR(N'x', 16, 1);
+END TRY
+BEGIN CATCH
+    SELECT XACT_STATE() AS x;
+END CATCH;
+ROLLBACK;
+-- expect row: 1
+
 -- case: throw_heeds_xact_abort
 SET XACT_ABORT ON;
 BEGIN TRAN;

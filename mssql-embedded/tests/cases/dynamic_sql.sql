@@ -148,3 +148,12 @@ SELECT @r AS r;
 -- expect row: 1
 -- expect set
 -- expect row: 0
+
+-- Its arguments convert as those of any procedure, and fail as they do.
+-- case: sp_executesql_with_a_value_of_the_wrong_type
+EXEC sp_executesql N'SELECT @a AS a', N'@a INT', @a = N'x';
+-- expect error 8114 16 * Error converting data type nvarchar to int.
+GO
+DECLARE @d DATETIME = '20240101';
+EXEC sp_executesql N'SELECT @a AS a', N'@a INT', @a = @d;
+-- expect error 257 16 3 Implicit conversion from data type datetime to int is not allowed.

@@ -117,6 +117,46 @@ END CATCH;
 RAISERROR(N'[%5d] [%-5d] [%s] [%x] [%%]', 16, 1, 42, 42, N'x', 255);
 -- expect error 50000 16 1 [   42] [42   ] [x] [ff] [%]
 
+-- "# ... prefaces any nonzero value with 0, 0x, or 0X", "for integer values, precision is the minimum number of digits
+-- printed", a blank goes before positive numbers, and "when 0 and the minus sign appear, 0 is ignored" (RAISERROR).
+-- case: raiserror_flags
+DECLARE @b BIGINT = 9999999999;
+RAISERROR(N'[%#x] [%#X] [%#o] [%#x] [% d] [%+d] [%05d] [%-05d] [%.4d] [%#06x] [%I64d]', 16, 1, 255, 255, 8, 0, 5, 5, -42, 42, 7, 255, @b);
+-- expect error 50000 16 1 [0xff] [0XFF] [010] [0] [ 5] [+5] [-0042] [42   ] [0007] [0x00ff] [9999999999]
+
+-- A message may be named by its number in sys.messages; those of one's own have numbers above 50000, and there are none.
+-- case: raiserror_of_an_unknown_number
+RAISERROR(50001, 16, 3);
+-- expect error 18054 16 1 Error 50001, severity 16, state 3 was raised, but no message with that error number was found in sys.messages.
+GO
+DECLARE @n INT = 70000;
+RAISERROR(@n, 11, 1);
+SELECT @@ERROR AS e;
+-- expect error 18054 16 1 Error 70000, severity 11, state 1 was raised
+-- expect row: 18054
+GO
+RAISERROR(12999, 16, 1);
+-- expect error 2732 16 1 Error number 12999 is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000.
+GO
+RAISERROR(50000, 16, 1);
+-- expect error 2732 16 1 Error number 50000 is invalid.
+
+-- "BEGIN TRY { sql_statement | statement_block } END TRY BEGIN CATCH [ { sql_statement | statement_block } ] END CATCH".
+-- case: nothing_to_try
+BEGIN TRY
+END TRY
+BEGIN CATCH
+    SELECT 1;
+END CATCH;
+-- expect error 102 15 1 Incorrect syntax near 'TRY'.
+GO
+BEGIN TRY
+    SELECT 1 AS a;
+END TRY
+BEGIN CATCH
+END CATCH;
+-- expect row: 1
+
 -- case: nested_try
 BEGIN TRY
     BEGIN TRY

@@ -73,3 +73,18 @@ CREATE INDEX ix_t ON [$(s)].t (b) WHERE b NOT IN (1, 2);
 -- expect error 10735 15 1
 GO
 CREATE INDEX ix_t ON [$(s)].t (b) WHERE b IN (1, 2) AND a IS NOT NULL AND a <> 3;
+
+-- "<comparison> ::= column_name <comparison_op> constant": nothing that is computed, no other column. What is converted is the constant.
+-- case: a_filter_compares_columns_with_constants
+CREATE TABLE [$(s)].t (a INT, b INT, c DATETIME, d VARBINARY(4));
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE a > b;
+-- expect error 10735 15 1 Incorrect WHERE clause for filtered index 'ix_t' on table '
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE c > GETDATE();
+-- expect error 10735 15 1
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE ABS(a) = 1;
+-- expect error 10735 15 1
+GO
+CREATE INDEX ix_t ON [$(s)].t (b) WHERE d = CONVERT(VARBINARY(4), 1) AND a > -1;

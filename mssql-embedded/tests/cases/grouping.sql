@@ -100,3 +100,11 @@ SELECT a, COUNT(*) FROM #t;
 GO
 SELECT a FROM #t GROUP BY a ORDER BY b;
 -- expect error 8127 16 1 Column "#t.b" is invalid in the ORDER BY clause
+
+-- "STRING_AGG ( expression, separator ) [ <order_clause> ]" has neither DISTINCT nor ALL, and an aggregate that has them takes one argument.
+-- case: distinct_has_one_argument
+SELECT STRING_AGG(DISTINCT v, ',') AS a FROM (VALUES ('a'), ('a')) AS t (v);
+-- expect error 102 15 1 Incorrect syntax near ','.
+GO
+SELECT COUNT(DISTINCT v, w) AS a FROM (VALUES (1, 2)) AS t (v, w);
+-- expect error 102 15 1 Incorrect syntax near ','.

@@ -80,3 +80,39 @@ SELECT x FROM (VALUES (1)) v(x) ORDER BY x FETCH NEXT 1 ROWS ONLY;
 SELECT DISTINCT x, y FROM (VALUES (1, 'a'), (1, 'A'), (2, 'b')) v(x, y) ORDER BY x;
 -- expect row: 1 | *
 -- expect row: 2 | 'b'
+
+-- What has digits after the point is no number of rows, and neither is a text that looks like one
+-- (github.com/RyanLamansky/sql-server-simulator, docs/claude/query.md, seen on SQL Server 2025).
+-- case: a_number_of_rows_is_whole
+SELECT TOP (1.5) name FROM sys.objects;
+-- expect error 1060 15 1 The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.
+GO
+DECLARE @n DECIMAL(10, 1) = 1;
+SELECT TOP (@n) name FROM sys.objects;
+-- expect error 1060 15 1
+GO
+SELECT TOP ('1') name FROM sys.objects;
+-- expect error 1060 15 1
+GO
+SELECT 1 AS a ORDER BY a OFFSET 0 ROWS FETCH NEXT 1e0 ROWS ONLY;
+-- expect error 1060 15 1
+GO
+DECLARE @n DECIMAL(10, 0) = 1;
+SELECT TOP (@n) a FROM (VALUES (1), (2)) AS v (a) ORDER BY a;
+-- expect row: 1
+
+-- What is computed from literals is a constant, not a position.
+-- case: order_by_a_constant_expression
+SELECT name FROM sys.objects ORDER BY 1 + 0;
+-- expect error 408 16 1 A constant expression was encountered in the ORDER BY list, position 1.
+GO
+SELECT name FROM sys.objects ORDER BY name, 'a' + 'b';
+-- expect error 408 16 1 position 2.
+GO
+SELECT name FROM sys.objects ORDER BY CAST(1 AS INT);
+-- expect error 408 16 1
+GO
+DECLARE @v INT = 1;
+SELECT a FROM (VALUES (2), (1)) AS v (a) ORDER BY a + 0, @v + 1, (SELECT 1);
+-- expect row: 1
+-- expect row: 2

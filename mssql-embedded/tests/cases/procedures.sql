@@ -213,3 +213,10 @@ DECLARE @s NVARCHAR(MAX) = N'CREATE PROCEDURE $(s).many @p1 INT', @i INT = 2;
 WHILE @i <= 2101 BEGIN SET @s += N', @p' + CAST(@i AS NVARCHAR(4)) + N' INT'; SET @i += 1 END
 SET @s += N' AS SELECT 1'; EXEC (@s);
 -- expect error 180 15 * There are too many parameters in this CREATE PROCEDURE statement. The maximum number is 2100.
+
+-- Only a variable can take what comes out.
+-- case: a_constant_takes_no_output
+CREATE PROCEDURE [$(s)].p @a INT OUTPUT AS SET @a = 5;
+GO
+EXEC [$(s)].p 5 OUTPUT;
+-- expect error 179 15 1 Cannot use the OUTPUT option when passing a constant to a stored procedure.

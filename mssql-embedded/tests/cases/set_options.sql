@@ -95,6 +95,37 @@ SELECT "" AS e;
 -- expect set
 -- expect row: ''
 
--- case: numbers_beyond_int
-SET LOCK_TIMEOUT 9999999999;
--- expect error 8115 16 2
+-- "SET LOCK_TIMEOUT timeout_period", "SET TEXTSIZE { number }": a number, where "SET ROWCOUNT { number | @number_var }" takes a variable, too.
+-- ROWCOUNT has no place for a sign. Seen on SQL Server 2025: github.com/RyanLamansky/sql-server-simulator, docs/claude/session-options.md.
+-- case: options_that_take_no_variable
+DECLARE @n INT = 5;
+SET LOCK_TIMEOUT @n;
+-- expect error 102 15 3 Incorrect syntax near 'LOCK_TIMEOUT'.
+GO
+SET LOCK_TIMEOUT '5';
+-- expect error 102 15 3 Incorrect syntax near 'LOCK_TIMEOUT'.
+GO
+SET LOCK_TIMEOUT 2147483648;
+-- expect error 102 15 3 Incorrect syntax near 'LOCK_TIMEOUT'.
+GO
+DECLARE @n INT = -1;
+SET TEXTSIZE @n;
+-- expect error 102 15 1 Incorrect syntax near '@n'.
+GO
+SET ROWCOUNT -1;
+-- expect error 102 15 1 Incorrect syntax near '-'.
+GO
+DECLARE @n INT = -1;
+SET ROWCOUNT @n;
+-- expect error 507 16 2 Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.
+
+-- "If a SET statement runs in a stored procedure or trigger, the value of the SET option gets restored after the stored procedure
+-- or trigger returns control. Also, if you specify a SET statement in a dynamic SQL string" (SET statements).
+-- case: lock_timeout_ends_with_the_procedure
+CREATE PROCEDURE [$(s)].p AS SET LOCK_TIMEOUT 7;
+GO
+SET LOCK_TIMEOUT 77;
+EXEC [$(s)].p;
+EXEC (N'SET LOCK_TIMEOUT 5');
+SELECT @@LOCK_TIMEOUT AS a;
+-- expect row: 77

@@ -82,9 +82,13 @@ SELECT TRANSLATE('2*[3+4]/{7-2}', '[]{}', '()()') AS a;
 SELECT QUOTENAME('a]b') AS a, QUOTENAME('it''s', '''') AS b;
 -- expect row: '[a]]b]' | '''it''''s'''
 
+-- Half goes away from zero, as with ROUND.
 -- case: str_rounds_and_pads
 SELECT STR(123.456, 8, 2) AS a, STR(7) AS b;
 -- expect row: '  123.46' | '         7'
+GO
+SELECT STR(2.5) AS a, STR(-2.5) AS b, STR(0.125, 6, 2) AS c, STR(0.5) AS d;
+-- expect row: '         3' | '        -3' | '  0.13' | '         1'
 
 -- case: like_wildcards
 SELECT CASE WHEN 'abc' LIKE 'a_c' THEN 1 ELSE 0 END AS a,
@@ -117,6 +121,37 @@ SELECT CAST(12345 AS VARCHAR(3)) AS a;
 
 -- case: a_number_too_long_for_an_nvarchar_fails
 SELECT CAST(12345 AS NVARCHAR(3)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+
+-- "*" stands for a result that is too short, "E" for an error (CAST and CONVERT, truncating and rounding results). The table
+-- does not name BIGINT, which is an error; the message names the type of varying length, and NVARCHAR has one for all:
+-- sql-server-helper.com, "Msg 8115", and github.com/mirek/msduck, docs/float-character-reference.md, seen on SQL Server 2025.
+-- case: numbers_too_long_for_their_string
+SELECT CAST(CAST(12345 AS SMALLINT) AS CHAR(3)) AS a;
+-- expect row: '*  '
+GO
+SELECT CAST(CAST(12345 AS BIGINT) AS VARCHAR(3)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type varchar.
+GO
+SELECT CAST(99.999 AS VARCHAR(5)) AS a;
+-- expect error 8115 16 5 Arithmetic overflow error converting numeric to data type varchar.
+GO
+SELECT CAST(99.999 AS CHAR(5)) AS a;
+-- expect error 8115 16 5 Arithmetic overflow error converting numeric to data type varchar.
+GO
+SELECT CAST(99.999 AS NVARCHAR(5)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+GO
+SELECT CAST(1.23456789e0 AS VARCHAR(4)) AS a;
+-- expect error 232 16 2 Arithmetic overflow error for type varchar, value = 1.234568.
+GO
+SELECT CAST(1.23456789e0 AS NCHAR(4)) AS a;
+-- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
+GO
+SELECT CAST(NEWID() AS VARCHAR(35)) AS a;
+-- expect error 8170 16 2 Insufficient result space to convert uniqueidentifier value to char.
+GO
+SELECT CAST(NEWID() AS NVARCHAR(35)) AS a;
 -- expect error 8115 16 2 Arithmetic overflow error converting expression to data type nvarchar.
 
 -- case: varchar_without_length_is_30_in_cast_and_1_in_declare

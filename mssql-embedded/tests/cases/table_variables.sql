@@ -71,3 +71,21 @@ BEGIN
 END;
 SELECT COUNT(*) AS n FROM @t;
 -- expect row: 3
+
+-- "DECLARE { { @local_variable ... } [ ,...n ] | { @table_variable_name [ AS ] <table_type_definition> } }", whose constraints have
+-- neither names nor references.
+-- case: what_its_definition_cannot_have
+DECLARE @t TABLE (a INT, CONSTRAINT pk PRIMARY KEY (a));
+-- expect error 156 15 * Incorrect syntax near the keyword 'CONSTRAINT'.
+GO
+DECLARE @t TABLE (a INT CONSTRAINT ck CHECK (a > 0));
+-- expect error 156 15 * Incorrect syntax near the keyword 'CONSTRAINT'.
+GO
+DECLARE @t TABLE (a INT REFERENCES t (a));
+-- expect error 156 15 * Incorrect syntax near the keyword 'REFERENCES'.
+GO
+DECLARE @t TABLE (a INT), @u TABLE (b INT);
+-- expect error 102 15 1 Incorrect syntax near ','.
+GO
+DECLARE @x INT = 5, @t TABLE (a INT);
+-- expect error 156 15 * Incorrect syntax near the keyword 'TABLE'.

@@ -76,3 +76,18 @@ SELECT x, LEAD(x, 9223372036854775807) OVER (ORDER BY x) AS a, LAG(x, 9223372036
 FROM (VALUES (1), (2)) v(x) ORDER BY x;
 -- expect row: 1 | NULL | 0 | 3
 -- expect row: 2 | NULL | 0 | 3
+
+-- The bound at which a frame starts lies before the one at which it ends, as far as the words say. Only an aggregate that keeps an order takes
+-- WITHIN GROUP. Both were seen on SQL Server 2025: github.com/RyanLamansky/sql-server-simulator.
+-- case: frames_that_end_before_they_start
+SELECT SUM(v) OVER (ORDER BY v ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) AS a FROM (VALUES (1)) AS t (v);
+-- expect error 4193 16 1 'BETWEEN ... FOLLOWING AND ... PRECEDING' is not a valid window frame and cannot be used with the OVER clause.
+GO
+SELECT SUM(v) OVER (ORDER BY v ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) AS a FROM (VALUES (1)) AS t (v);
+-- expect error 4193 16 1
+GO
+SELECT SUM(v) OVER (ORDER BY v ROWS 1 FOLLOWING) AS a FROM (VALUES (1)) AS t (v);
+-- expect error 4193 16 1
+GO
+SELECT SUM(v) WITHIN GROUP (ORDER BY v) AS a FROM (VALUES (1)) AS t (v);
+-- expect error 10757 15 * may not have a WITHIN GROUP clause.

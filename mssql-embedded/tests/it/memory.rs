@@ -63,7 +63,7 @@ async fn what_must_be_held_has_a_limit() {
         ),
         format!("SELECT LEN(STRING_AGG(CAST(N'0123456789' AS NVARCHAR(MAX)), N'')) {many}"),
         format!(
-            "DECLARE @t TABLE (g UNIQUEIDENTIFIER), @i INT = 0;
+            "DECLARE @t TABLE (g UNIQUEIDENTIFIER); DECLARE @i INT = 0;
              WHILE @i < 400 BEGIN INSERT @t SELECT NEWID() {}; SET @i += 1 END",
             rows(3)
         ),

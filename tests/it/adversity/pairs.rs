@@ -148,7 +148,7 @@ fn pairs() -> Vec<Pair> {
     let turn = || vec![post("i", "m1"), fetch("aa")];
     let leased = |session| vec![enqueue_work(1, session), fetch_work("aa", "w1")];
     let settle = || {
-        call("_settle_session_lane @session_key = N'[s]', @tag_key = N'', @wait_ms = -1, @is_settled = 0, @settled_ms = 0".to_owned())
+        call("_settle_session_lane @session_key = N'[s]', @tag_key = N'', @is_patient = NULL, @is_settled = 0, @settled_ms = 0".to_owned())
     };
     let ended = || {
         let end = ack("aa", "i", ", @status = N'Completed'");

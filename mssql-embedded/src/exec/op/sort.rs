@@ -7,6 +7,7 @@ use crate::memory::row_bytes;
 use crate::plan::{Scalar, SortKey};
 use crate::value::Value;
 use crate::value::compare::encode_key;
+use crate::value::errors::rows_not_an_integer;
 
 use super::super::eval::Scope as _;
 use super::super::{Env, eval};
@@ -65,7 +66,7 @@ pub fn top<'p>(
             | Value::Date(_)
             | Value::Time(_)
             | Value::DateTime { .. }
-            | Value::DateTimeOffset { .. } => return Err(top_needs_number()),
+            | Value::DateTimeOffset { .. } => return Err(rows_not_an_integer()),
         };
         if !(0.0..=100.0).contains(&share) {
             return Err(SqlError::new(
@@ -98,7 +99,7 @@ pub fn top<'p>(
         | Value::Date(_)
         | Value::Time(_)
         | Value::DateTime { .. }
-        | Value::DateTimeOffset { .. } => return Err(top_needs_number()),
+        | Value::DateTimeOffset { .. } => return Err(rows_not_an_integer()),
     };
     Ok(Box::new(Top {
         input,
@@ -106,15 +107,6 @@ pub fn top<'p>(
         ties,
         last: None,
     }))
-}
-
-fn top_needs_number() -> SqlError {
-    SqlError::with(
-        1060,
-        15,
-        1,
-        "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.",
-    )
 }
 
 struct Top<'p> {

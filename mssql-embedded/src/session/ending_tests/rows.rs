@@ -19,9 +19,9 @@ const LASTING: [Lasting; 15] = [
         passes: 2,
     },
     Lasting {
-        statement: "DECLARE @t TABLE (v INT), @v INT; INSERT @t SELECT id FROM t;
+        statement: "DECLARE @t TABLE (v INT); DECLARE @v INT; INSERT @t SELECT id FROM t;
                     UPDATE @t SET v = v + 1; INSERT o VALUES (1)",
-        without: "DECLARE @t TABLE (v INT), @v INT; INSERT @t SELECT id FROM t;
+        without: "DECLARE @t TABLE (v INT); DECLARE @v INT; INSERT @t SELECT id FROM t;
                   SELECT @v = v + 1 FROM @t; INSERT o VALUES (1)",
         passes: 2,
     },

@@ -54,9 +54,7 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
             return Err(not_output(&param.name));
         }
         if let Some((value, from)) = &arg.value {
-            crate::value::precedence::check_implicit(from, &param.ty)?;
-            frame.values[slot] = cast(value, from, &param.ty, None, CastMode::Assign)
-                .map_err(|e| unconvertible(e, from, &param.ty))?;
+            frame.values[slot] = argument(value, from, &param.ty)?;
             given[slot] = true;
         }
     }
@@ -72,6 +70,12 @@ pub fn bind_arguments(module: &Module, args: &[Argument], frame: &mut Frame) -> 
         }
     }
     Ok(())
+}
+
+/// A value as its parameter takes it.
+pub(super) fn argument(value: &Value, from: &DataType, to: &DataType) -> SqlResult<Value> {
+    crate::value::precedence::check_implicit(from, to)?;
+    cast(value, from, to, None, CastMode::Assign).map_err(|e| unconvertible(e, from, to))
 }
 
 /// A value that does not convert to its parameter is 8114, whatever the conversion itself says.

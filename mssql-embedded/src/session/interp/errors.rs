@@ -7,6 +7,7 @@ use crate::context::Frame;
 use crate::error::SqlError;
 use crate::interrupt::{Interrupt, is_interrupt};
 use crate::plan::Module;
+use crate::session::early::is_no_system_message;
 use crate::session::{Done, DoneKind, text_up_to};
 use crate::value::{CastMode, DataType, Value, cast};
 
@@ -149,7 +150,9 @@ impl Interp<'_> {
         let outer_try = self.core.try_depth > frame.try_depth;
         let compile = origin == Origin::Compile;
         if outer_try || own_try && !compile {
-            if self.core.trancount > 0 && (aborts || reach == Reach::Transaction) {
+            // Caught, an error of RAISERROR dooms as any other.
+            let dooms = self.core.settings.xact_abort || reach == Reach::Transaction;
+            if self.core.trancount > 0 && dooms {
                 self.core.doomed = true;
             }
             return Err(Stop::Raised {
@@ -289,7 +292,7 @@ impl Interp<'_> {
         ))
     }
 
-    /// RAISERROR with a text (or a variable that holds one); numbers of sys.messages are refused.
+    /// RAISERROR with a text (or a variable that holds one), or with the number of a message that does not exist.
     pub fn raiserror(
         &mut self,
         raise: &RaisErrorStmt,
@@ -324,6 +327,12 @@ impl Interp<'_> {
         let severity = int(1)?.clamp(0, 25) as u8;
         let state = int(2)?;
         let state = if state < 0 { 1 } else { state.min(255) as u8 };
+        if let Value::Int(n) = message {
+            return Err(Failure::Error(
+                unknown_message(*n, severity, state)?,
+                Origin::RaisError,
+            ));
+        }
         let format = text_up_to(2047, message, message_ty)?;
         for (i, (_, ty)) in values.iter().enumerate().skip(3) {
             if !substitutable(ty) {
@@ -356,6 +365,29 @@ impl Interp<'_> {
         }
         Err(Failure::Error(error, Origin::RaisError))
     }
+}
+
+/// The error of a number for which there is no message.
+///
+/// # Errors
+///
+/// 40517 where SQL Server has one.
+fn unknown_message(number: i64, severity: u8, state: u8) -> Result<SqlError, SqlError> {
+    if number < 13_000 || number == 50_000 {
+        return Ok(SqlError::new(
+            2732,
+            format!(
+                "Error number {number} is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000."
+            ),
+        ));
+    }
+    is_no_system_message(number)?;
+    Ok(SqlError::new(
+        18054,
+        format!(
+            "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage."
+        ),
+    ))
 }
 
 /// The log is for administrators, and fatal errors must go there. The engine keeps no log, so that is

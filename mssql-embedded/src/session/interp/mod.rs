@@ -1,5 +1,6 @@
 //! The interpreter: statements one after the other, control flow, TRY and CATCH.
 
+mod applock;
 pub mod arguments;
 pub mod call;
 mod call_errors;

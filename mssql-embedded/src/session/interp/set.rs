@@ -10,6 +10,9 @@ use crate::error::{SqlError, SqlResult};
 use crate::interrupt::Interrupt;
 use crate::plan::Module;
 use crate::session::{EnvChange, database_changed, language_changed};
+use crate::value::delay::delay_ms;
+use crate::value::errors::not_a_date;
+use crate::value::text::to_string;
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
 use super::{Failure, Flow, Interp, Stop};
@@ -73,10 +76,10 @@ impl Interp<'_> {
                 let n = self.number(stmt, module, frame)?;
                 let limit = u64::try_from(n).map_err(|_| {
                     SqlError::with(
-                        1014,
-                        15,
-                        1,
-                        "A TOP or FETCH clause contains an invalid value.",
+                        507,
+                        16,
+                        2,
+                        "Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.",
                     )
                 })?;
                 // Zero is without limit.
@@ -249,20 +252,7 @@ impl Interp<'_> {
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
         let (value, from) = self.value(stmt, module, frame)?;
-        let ticks = match cast(&value, &from, &DataType::DateTime, None, CastMode::Assign) {
-            Ok(Value::DateTime { ticks, .. }) => ticks,
-            _ => {
-                let text = crate::session::text_up_to(100, &value, &from)?;
-                return Err(SqlError::with(
-                    148,
-                    15,
-                    1,
-                    format!("Incorrect time syntax in time string '{text}' used with WAITFOR."),
-                )
-                .into());
-            }
-        };
-        let wait = Duration::from_micros(ticks as u64 / 10);
+        let wait = delay(&value, &from)?;
         let start = self.core.engine.clock.elapsed();
         while self.core.engine.clock.elapsed() - start < wait {
             match self.sink.interrupted() {
@@ -287,5 +277,41 @@ impl Interp<'_> {
         self.core.rowcount = 0;
         self.core.error = 0;
         Ok(Flow::Next)
+    }
+}
+
+/// How long WAITFOR waits: a text or the time of day of a DATETIME, seconds as a number. NULL is no time.
+fn delay(value: &Value, ty: &DataType) -> SqlResult<Duration> {
+    match value {
+        Value::Null => Ok(Duration::ZERO),
+        Value::Str(text) if !ty.is_max() => delay_ms(&to_string(text))
+            .map(Duration::from_millis)
+            .ok_or_else(not_a_date),
+        Value::Str(_) => Err(not_a_date()),
+        Value::DateTime { ticks, .. } if *ty == DataType::DateTime => {
+            Ok(Duration::from_micros(ticks.unsigned_abs() / 10))
+        }
+        // What is negative waits until somebody ends it.
+        Value::Int(seconds) if matches!(ty, DataType::Int | DataType::SmallInt) => Ok(
+            Duration::from_secs(u64::try_from(*seconds).unwrap_or(u64::from(u32::MAX))),
+        ),
+        Value::Bit(_)
+        | Value::Int(_)
+        | Value::Decimal { .. }
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Guid(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime { .. }
+        | Value::DateTimeOffset { .. } => {
+            let ty = ty.error_name();
+            Err(SqlError::with(
+                9815,
+                16,
+                0,
+                format!("Waitfor delay and waitfor time cannot be of type {ty}."),
+            ))
+        }
     }
 }

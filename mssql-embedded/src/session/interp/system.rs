@@ -2,9 +2,7 @@
 //! refused by name, and the rest is unknown (2812).
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
-use crate::access::{AppResource, app_lock, app_mode, app_unlock};
 use crate::ast::{Ident, ObjectName, PARAMETERS_MAX, Pos};
 use crate::catalog::Param;
 use crate::context::Frame;
@@ -13,7 +11,7 @@ use crate::refused::{Kind, refusal};
 use crate::session::{text_of, text_up_to, too_many_parameters};
 use crate::value::{CastMode, DataType, Length, Value, cast};
 
-use super::arguments::Argument;
+use super::arguments::{Argument, argument};
 use super::call::{Returned, own, status};
 use super::call_errors::{
     no_parameters, no_such_parameter, not_output, not_supplied, too_many_arguments,
@@ -133,7 +131,7 @@ impl Interp<'_> {
                 return Err(not_output(&param.name).into());
             }
             let value = match arg.and_then(|a| a.value.as_ref()) {
-                Some((value, from)) => cast(value, from, &param.ty, None, CastMode::Assign)?,
+                Some((value, from)) => argument(value, from, &param.ty)?,
                 None => {
                     return Err(SqlError::with(
                         8178,
@@ -185,112 +183,10 @@ impl Interp<'_> {
             params: Vec::new(),
         })
     }
-
-    fn sp_getapplock(&mut self, args: &[Argument], frame: &mut Frame) -> Result<Returned, Failure> {
-        let names = [
-            "@Resource",
-            "@LockMode",
-            "@LockOwner",
-            "@LockTimeout",
-            "@DbPrincipal",
-        ];
-        let values = named_values(args, &names, "sp_getapplock")?;
-        refuse_principal(values[4].as_deref())?;
-        let resource = required(&values[0], "sp_getapplock", "@Resource")?;
-        let mode = required(&values[1], "sp_getapplock", "@LockMode")?;
-        let owner = values[2]
-            .clone()
-            .unwrap_or_else(|| "Transaction".to_owned());
-        let timeout = match &values[3] {
-            None => self.core.settings.lock_timeout(),
-            Some(text) => match text.parse::<i64>() {
-                Ok(n) if n >= 0 => Some(Duration::from_millis(n as u64)),
-                Ok(-1) => None,
-                _ => return Ok(status(-999)),
-            },
-        };
-        let Some(mode) = app_mode(&mode) else {
-            return Ok(status(-999));
-        };
-        let session = session_owned(&owner)?;
-        if !session && self.core.trancount == 0 {
-            self.send_message(&SqlError::new(
-                15244,
-                "You attempted to acquire a transactional application lock without an active transaction.",
-            ))?;
-            return Ok(status(-999));
-        }
-        let engine = std::sync::Arc::clone(&self.core.engine);
-        let name: Vec<u16> = resource.encode_utf16().collect();
-        let result = self.within(engine.latch(), frame, |env| {
-            let database = env.database()?.id;
-            let lock = AppResource {
-                database,
-                principal: 0,
-                name: &name,
-                session,
-            };
-            app_lock(&mut env.access()?, &lock, mode, timeout)
-        })?;
-        Ok(status(result))
-    }
-
-    fn sp_releaseapplock(
-        &mut self,
-        args: &[Argument],
-        frame: &mut Frame,
-    ) -> Result<Returned, Failure> {
-        let values = named_values(
-            args,
-            &["@Resource", "@LockOwner", "@DbPrincipal"],
-            "sp_releaseapplock",
-        )?;
-        refuse_principal(values[2].as_deref())?;
-        let resource = required(&values[0], "sp_releaseapplock", "@Resource")?;
-        let session = session_owned(values[1].as_deref().unwrap_or("Transaction"))?;
-        let engine = std::sync::Arc::clone(&self.core.engine);
-        let name: Vec<u16> = resource.encode_utf16().collect();
-        self.within(engine.latch(), frame, |env| {
-            let database = env.database()?.id;
-            let owner = env.core.lock_owner();
-            let lock = AppResource {
-                database,
-                principal: 0,
-                name: &name,
-                session,
-            };
-            app_unlock(&mut env.latch, owner, &lock)
-        })?;
-        Ok(status(0))
-    }
-}
-
-/// @DbPrincipal: all locks belong to public here.
-fn refuse_principal(principal: Option<&str>) -> SqlResult<()> {
-    match principal {
-        Some(name) if !name.eq_ignore_ascii_case("public") => {
-            Err(SqlError::unsupported(format!("@DbPrincipal = '{name}'")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// @LockOwner: whether the session rather than its transaction owns the lock.
-fn session_owned(name: &str) -> SqlResult<bool> {
-    match name.to_ascii_lowercase().as_str() {
-        "transaction" => Ok(false),
-        "session" => Ok(true),
-        _ => Err(SqlError::with(
-            15600,
-            15,
-            1,
-            "An invalid parameter or option was specified for procedure 'sys.sp_getapplock'.",
-        )),
-    }
 }
 
 /// The arguments of a system procedure as texts, by name or position.
-fn named_values(
+pub(super) fn named_values(
     args: &[Argument],
     names: &[&str],
     procedure: &str,
@@ -317,7 +213,7 @@ fn named_values(
     Ok(values)
 }
 
-fn required(value: &Option<String>, procedure: &str, name: &str) -> SqlResult<String> {
+pub(super) fn required(value: &Option<String>, procedure: &str, name: &str) -> SqlResult<String> {
     value
         .clone()
         .ok_or_else(|| not_supplied(procedure, name, 4))

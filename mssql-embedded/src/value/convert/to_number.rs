@@ -190,6 +190,11 @@ pub(super) fn decimal(value: &Value, from: &DataType, to: &DataType) -> SqlResul
         Value::Float(f) => dec::from_f64(*f, scale),
         Value::Str(s) => match dec::parse(&text::to_string(s), scale) {
             Ok(units) => Some(units),
+            Err(dec::ParseDecimalError::Overflow)
+                if written_digits(s) > dec::MAX_PRECISION.into() =>
+            {
+                return Err(errors::too_many_digits(from, to));
+            }
             Err(dec::ParseDecimalError::Overflow) => None,
             Err(dec::ParseDecimalError::Syntax) => return Err(errors::error_converting(from, to)),
         },
@@ -209,6 +214,14 @@ pub(super) fn decimal(value: &Value, from: &DataType, to: &DataType) -> SqlResul
         .filter(|u| dec::fits(*u, precision))
         .ok_or_else(overflow)?;
     Ok(Value::Decimal { units, scale })
+}
+
+/// How many digits a number has as it is written, without the zeros it begins with.
+fn written_digits(s: &[u16]) -> usize {
+    let digit = |u: &u16| (0x30..=0x39).contains(u);
+    let point = s.iter().position(|u| *u == 0x2E).unwrap_or(s.len());
+    let whole = s[..point].iter().filter(|u| digit(u));
+    whole.skip_while(|u| **u == 0x30).count() + s[point..].iter().filter(|u| digit(u)).count()
 }
 
 /// The binary form of DECIMAL: precision, scale, zero, sign, then the number in little-endian.

@@ -30,7 +30,12 @@ pub(super) fn text(
         | Value::Date(_)
         | Value::Time(_)
         | Value::DateTime { .. }
-        | Value::DateTimeOffset { .. } => date_format::format(value, from, style)?,
+        | Value::DateTimeOffset { .. } => {
+            if style.is_some_and(|style| date_format::shows_nothing_of(from, style)) {
+                return Err(errors::error_converting(from, &of_varying_length(to)));
+            }
+            date_format::format(value, from, style)?
+        }
     };
     if let Some(Length::Limited(n)) = to.length()
         && shown.len() > usize::from(n)
@@ -40,17 +45,20 @@ pub(super) fn text(
     Ok(Value::Str(fit(&text::from_str(&shown), to, mode)?))
 }
 
-/// Numbers are never cut off: an integer shows as an asterisk in the old types and is an error in
-/// the Unicode ones, other numbers are errors. Dates are cut off.
+/// Numbers are never cut off: up to INT they show as an asterisk in the old types, otherwise they are errors, of which
+/// those of the Unicode types are alike. Messages name the type of varying length. Dates are cut off.
 fn too_long(value: &Value, from: &DataType, to: &DataType, mode: CastMode) -> SqlResult<Value> {
+    let named = of_varying_length(to);
     match value {
-        Value::Int(_) | Value::Bit(_) if !to.is_unicode() => {
+        Value::Int(_) | Value::Bit(_) if !to.is_unicode() && *from != DataType::BigInt => {
             Ok(Value::Str(fit(&text::from_str("*"), to, mode)?))
         }
-        Value::Int(_) | Value::Bit(_) => Err(errors::overflow(to)),
-        Value::Decimal { .. } | Value::Float(_) => {
-            Err(errors::overflow_from(from.error_name(), to))
+        Value::Int(_) | Value::Bit(_) => Err(errors::overflow(&named)),
+        Value::Decimal { .. } | Value::Float(_) | Value::Guid(_) if to.is_unicode() => {
+            Err(errors::overflow(&named))
         }
+        Value::Decimal { .. } => Err(errors::overflow_from(from.error_name(), &named)),
+        Value::Float(f) => Err(errors::float_overflow(&named, *f)),
         Value::Guid(_) => Err(SqlError::with(
             8170,
             16,
@@ -67,6 +75,15 @@ fn too_long(value: &Value, from: &DataType, to: &DataType, mode: CastMode) -> Sq
             let shown = date_format::format(value, from, None)?;
             Ok(Value::Str(fit(&text::from_str(&shown), to, mode)?))
         }
+    }
+}
+
+/// VARCHAR or NVARCHAR, which messages name for CHAR and NCHAR, too.
+fn of_varying_length(ty: &DataType) -> DataType {
+    match (ty.is_unicode(), ty.collation()) {
+        (true, Some(collation)) => DataType::nvarchar(1, collation),
+        (false, Some(collation)) => DataType::varchar(1, collation),
+        (_, None) => ty.clone(),
     }
 }
 
