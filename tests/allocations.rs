@@ -24,11 +24,11 @@ fn limit(call: Call) -> usize {
         Call::CustomStatus => 22,
         Call::Enqueue => 21,
         Call::AckWork => 20,
-        Call::AckTurn => 65,
-        // 165, one fewer in release builds; up to three more if the recorded search was long, because the next ones
+        Call::AckTurn => 61,
+        // 139; up to three more if the recorded search was long, because the next ones
         // then say how far down they look.
-        Call::FetchTurn => 168,
-        Call::Read => 55,
+        Call::FetchTurn => 142,
+        Call::Read => 25,
     }
 }
 

@@ -31,6 +31,13 @@ namespace TsqlCheck
 
         public override void Visit(SaveTransactionStatement node) => Found(node, "a savepoint; a procedure commits or rolls back as a whole");
 
+        // The stand-alone parser takes a variable; servers answer 102.
+        public override void Visit(GeneralSetCommand node)
+        {
+            if (node.CommandType == GeneralSetCommandType.LockTimeout && Collector<VariableReference>.In(node).Any())
+                Found(node, "SET LOCK_TIMEOUT takes a number; the caller's value comes back with the end of the procedure");
+        }
+
         public override void Visit(OutputClause node) => CheckOutput(node);
 
         public override void Visit(OutputIntoClause node) => CheckOutput(node);

@@ -14,6 +14,8 @@ BEGIN
     PRINT N'x'; -- wrong: dialect: PRINT
     RAISERROR (N'x', 16, 1); -- wrong: dialect: RAISERROR
     SET TRANSACTION ISOLATION LEVEL SNAPSHOT; -- wrong: dialect: the isolation level is READ COMMITTED
+    SET LOCK_TIMEOUT 250;
+    SET LOCK_TIMEOUT @id; -- wrong: dialect: SET LOCK_TIMEOUT takes a number
     DELETE q
     OUTPUT deleted.id -- wrong: dialect: OUTPUT deleted
     FROM   [$(schema)].worker_queue AS q WITH (INDEX(pk_worker_queue), FORCESEEK, ROWLOCK)
